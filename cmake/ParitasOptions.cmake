@@ -1,0 +1,10 @@
+# Compiler settings that every target shares.
+add_library(paritas_options INTERFACE)
+target_include_directories(paritas_options INTERFACE ${CMAKE_SOURCE_DIR})
+target_compile_options(paritas_options INTERFACE
+  -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wno-missing-field-initializers
+  # Results must be the same bits on every CPU: the compiler may not fuse a multiply and an add.
+  -ffp-contract=off)
+if(PARITAS_WERROR)
+  target_compile_options(paritas_options INTERFACE -Werror)
+endif()

@@ -1,0 +1,102 @@
+// The fused comparison pass: every metric of one pair of tensors in one reading.
+// x is the reference, y the device, d = y - x. Sums run over pairs where both values are finite ("finite pairs").
+//
+// Reproducible to the bit for any number of threads and any CPU: values are widened to double and summed in 8 virtual
+// lanes (element i goes to lane i mod 8) over fixed blocks of 65,536 elements; lanes and blocks are reduced in index order;
+// no fused multiply-add, no reassociation by the compiler.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "paritas/tensor/tensor.h"
+
+namespace paritas {
+
+inline constexpr uint64_t kBlockElements = 65536;
+
+struct MetricOptions {
+  bool quantiles = false;          // fill abs_quantiles (costs about a third of the speed)
+  double rel_floor = 1e-6;         // denominator floor of max_rel, in the tensor's unit
+  // For `outside`: abs d > atol + rtol * abs x. Not counted when both are absent.
+  std::optional<double> atol;
+  std::optional<double> rtol;
+  // Reference rounded to this type is compared with the reference: fills `storage`. Floats only.
+  std::optional<DType> storage_type;
+  int threads = 1;
+};
+
+struct NonfiniteCounts {
+  uint64_t nan_nan = 0;       // both NaN
+  uint64_t nan_other = 0;     // exactly one is NaN
+  uint64_t same_inf = 0;      // both infinite, same sign
+  uint64_t opposite_inf = 0;  // both infinite, opposite sign
+  uint64_t inf_finite = 0;    // one infinite, the other finite
+  // Of nan_other and inf_finite, those where the device is not finite and the reference is.
+  uint64_t device_only = 0;
+  bool any() const { return nan_nan + nan_other + same_inf + opposite_inf + inf_finite != 0; }
+};
+
+// What storing the reference in a smaller type would cost (vocabulary: storage baseline).
+struct StorageBaseline {
+  DType type = DType::kF16;
+  double max_abs = 0;           // max |round(x) - x| over values that the type can hold
+  double rms = 0;               // root mean square of the same differences
+  uint64_t overflowed = 0;      // finite values beyond the type's largest (after rounding)
+  double max_over_limit = 0;    // largest |x| / largest finite value of the type; > 1 means not representable
+  uint64_t subnormal = 0;       // nonzero |x| below the type's smallest normal value (those rounded to zero included)
+  uint64_t flushed = 0;         // of them, those that round to zero
+  double lost_energy = 0;       // sum over `subnormal` of (round(x) - x)^2, divided by sum x^2 (0 when that is 0)
+  bool representable() const { return overflowed == 0; }
+};
+
+struct PairMetrics {
+  uint64_t count = 0;         // elements
+  uint64_t finite = 0;        // finite pairs
+  uint64_t differing = 0;     // elements not equal: values compare unequal, or exactly one is NaN. -0 equals +0.
+  NonfiniteCounts nonfinite;
+
+  double max_abs = 0;                  // max |d|, unit of the tensor; NaN when finite == 0 and count > 0
+  uint64_t max_abs_index = 0;          // flat index of its first occurrence
+  double max_abs_reference = 0;        // x and y there
+  double max_abs_device = 0;
+  double mean_abs = 0;                 // MAE
+  double mse = 0;
+  double rmse = 0;
+  double nmse = 0;                     // sum d^2 / sum x^2; 0/0 = 0, positive/0 = inf
+  double sqnr_db = 0;                  // -10 log10(nmse): inf when equal
+  double cosine_distance = 0;          // ((sum d^2) - (|x| - |y|)^2) / (2 |x| |y|), clamped to [0, 2]
+  double cosine = 1;                   // 1 - cosine_distance
+  bool zero_norm = false;              // exactly one side has norm zero: cosine_distance is 1 by definition
+  double scale_ratio = 1;              // |y| / |x|; 0/0 = 1, positive/0 = inf
+  double max_rel = 0;                  // max |d| / max(|x|, rel_floor)
+  // Largest distance in units in the last place of the coarser of the two float types; absent for integers and bool.
+  std::optional<uint64_t> max_ulp;
+
+  // Ranges over finite values of each side (zero when there are none).
+  double reference_min = 0, reference_max = 0, reference_max_abs = 0;
+  double device_min = 0, device_max = 0, device_max_abs = 0;
+  double reference_norm = 0;           // sqrt(sum x^2) over finite pairs
+  double error_norm = 0;               // sqrt(sum d^2)
+
+  // Integers and bool: exact, in integer arithmetic.
+  std::optional<uint64_t> max_integer_difference;
+
+  // Elements outside the declared tolerance. Pairs of NaN count as outside, equal infinities as inside, every other
+  // non-finite pair as outside. worst_outside = largest |d| / (atol + rtol |x|) (inf for non-finite ones and 0 tolerance).
+  std::optional<uint64_t> outside;
+  double worst_outside = 0;
+
+  // p50, p90, p99, p99.9 of |d| over finite pairs, from a histogram of float bits: upper edge at most 1.6 % off.
+  std::optional<std::array<double, 4>> abs_quantiles;
+
+  std::optional<StorageBaseline> storage;
+};
+
+// Shapes must have the same number of elements (checked by the caller: pairing decides about shapes). Types may differ.
+// Reads files block by block (pread, 1 MiB) into reused buffers.
+Result<PairMetrics> compare_tensors(const Tensor& reference, const Tensor& device, const MetricOptions& options);
+
+}  // namespace paritas

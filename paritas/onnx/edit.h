@@ -1,0 +1,99 @@
+// Graph edits. Each takes a model and gives a new one; the given model is never changed. Nothing is evaluated here.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "paritas/onnx/graph_index.h"
+#include "paritas/onnx/model.h"
+
+namespace paritas::onnx_model {
+
+struct TensorType {
+  DType dtype = DType::kF32;
+  Shape shape;
+};
+
+// Model inputs as people must give them: initialisers that are also listed as inputs are left out.
+struct InputInfo {
+  std::string name;
+  std::optional<DType> dtype;               // nullopt: not a tensor, or a type that we do not know
+  std::vector<std::string> dims;            // "1", "batch", "?" for nameless free dimensions
+  bool has_shape = false;
+};
+std::vector<InputInfo> describe_inputs(const Model& model);
+std::vector<InputInfo> describe_outputs(const Model& model);
+
+// Writes fixed shapes into the graph inputs (free dimensions pinned). `shapes` holds every input. Fails when a fixed
+// dimension differs, naming input, expected and given shape. Removes value_info and output shapes that no longer need to
+// hold. `pinned` receives "batch=1" for each free dimension, once.
+Result<Model> pin_shapes(const Model& model, const std::map<std::string, Shape>& shapes, std::vector<std::string>* pinned);
+
+// Adds tensors to the graph outputs (in the given order, behind the existing ones; existing outputs are not repeated).
+// Types may be left out: ONNX Runtime infers them.
+Result<Model> mark_outputs(const Model& model, const std::vector<std::string>& tensors);
+
+// The sub-graph between `inputs` and `outputs` with the constants that it needs. Fails when an output can be reached from a
+// graph input without passing `inputs` (names the path's first tensor) or a name is unknown. Types of the new inputs must
+// be given in `types` unless the model declares them.
+Result<Model> extract(const Model& model, const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
+                      const std::map<std::string, TensorType>& types);
+
+// Replaces tensors by constants (initialisers of the same name); nodes that nothing needs any more are removed.
+Result<Model> replace_by_constants(const Model& model, const std::map<std::string, Tensor>& constants);
+
+// Makes the named tensors graph inputs: consumers read the fed value; the producing nodes stay when something else needs
+// them. When such a tensor is itself a graph output, the output keeps its own computed value (under its own name) and the
+// fed one gets the name given in the result.
+struct Fed {
+  Model model;
+  std::map<std::string, std::string> feed_names;  // tensor -> name of the graph input that replaces it
+};
+Result<Fed> feed_tensors(const Model& model, const std::map<std::string, TensorType>& tensors);
+
+// Tensors that value-independent parts hand to value-dependent ones or to graph outputs: what has to be evaluated once so
+// that everything else of the constant part can go.
+std::vector<std::string> constant_frontier(const Model& model, const GraphIndex& index, const ValueDependence& dependence);
+
+// One island of the all-local graph.
+struct Island {
+  std::string name;                    // node name, or the group's name
+  std::vector<int> nodes;              // indices into GraphIndex::nodes(), ascending
+  std::vector<std::string> inputs;     // value-dependent tensors it reads from outside: to be fed
+  std::vector<std::string> outputs;    // what it hands out (consumed outside or graph outputs)
+};
+Island single_node_island(const Model& model, const GraphIndex& index, const ValueDependence& dependence, int node);
+// Fails when the set is not convex (a path leaves it and comes back).
+Result<Island> group_island(const Model& model, const GraphIndex& index, const ValueDependence& dependence,
+                            const std::string& name, const std::vector<int>& nodes);
+
+// All given islands side by side in one model: each reads fed reference tensors, each output becomes a graph output under a
+// name of its own (an output may also be fed to another island under the original name).
+struct AllLocal {
+  Model model;
+  std::map<std::string, std::string> feeds;    // graph input of the model -> reference tensor to feed
+  std::map<std::string, std::string> outputs;  // reference tensor -> graph output of the model that holds the local result
+};
+Result<AllLocal> all_local(const Model& model, const GraphIndex& index, const ValueDependence& dependence,
+                           const std::vector<Island>& islands, const std::map<std::string, TensorType>& types);
+
+// Puts an operator of another domain behind tensors: used by the simulator (Round) and by taps and injection. Every tensor
+// for which `choose` returns a node is renamed at its producer and the new node writes the original name. Applies to graph
+// inputs, initialisers and node outputs as asked, inside bodies of If, Loop and Scan too.
+struct Interpose {
+  std::string op_type;
+  std::string domain;
+  bool graph_inputs = false;
+  bool initializers = false;   // and Constant nodes are node outputs
+  bool node_outputs = false;
+  std::vector<::onnx::AttributeProto> attributes;
+  // Called with the tensor's name (main graph) or "" inside bodies; nullptr: every tensor.
+  std::function<bool(const std::string& tensor)> wanted;
+};
+Result<Model> interpose(const Model& model, const Interpose& what);
+
+}  // namespace paritas::onnx_model

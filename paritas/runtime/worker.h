@@ -1,0 +1,99 @@
+// A worker process: the only place where vendor code is loaded. The main process talks to it in JSON lines over a
+// descriptor of its own (QNN prints to the terminal); tensors go through files in a scratch folder.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "paritas/base/json.h"
+#include "paritas/runtime/target.h"
+#include "paritas/tensor/tensor.h"
+
+namespace paritas {
+
+struct WorkerOptions {
+  Path executable;                           // the paritas binary; started as `paritas worker --control FD`
+  Path scratch;                              // folder for tensors and captured output; private to this worker
+  Path onnxruntime;                          // library to load
+  std::chrono::seconds timeout{600};         // for one request; a worker that does not answer is killed
+};
+
+struct PortInfo {
+  std::string name;
+  std::optional<DType> dtype;  // nullopt: not a tensor or a type that we do not handle
+  std::vector<int64_t> dims;   // -1: free
+};
+
+// One entry per node that the session assigned (optimised graph).
+struct AssignedNode {
+  std::string name;
+  std::string op;        // op type; "domain::op" outside ai.onnx
+  std::string provider;
+  int partition = 0;     // index of the provider's sub-graph
+};
+
+struct SessionRequest {
+  Path model;                    // edited copy in scratch, or the user's file
+  Path external_data_folder;     // empty: beside the model
+  Target target;
+  std::vector<std::string> fetch;  // outputs to fetch; empty: all
+  bool op_trace = false;           // ask the provider for its op trace, when the target can
+};
+
+struct SessionInfo {
+  int id = 0;
+  std::vector<PortInfo> inputs;
+  std::vector<PortInfo> outputs;
+  std::vector<AssignedNode> assignment;  // empty when the runtime cannot tell
+  int partitions = 0;                    // sub-graphs on the requested provider
+  std::vector<Path> op_traces;           // files that the provider wrote
+  double seconds = 0;
+};
+
+struct RunRequest {
+  int session = 0;
+  std::vector<std::pair<std::string, Tensor>> inputs;  // file-backed or in memory (then written to scratch first)
+  std::vector<std::string> fetch;                      // empty: all outputs of the session
+};
+
+struct RunReply {
+  std::vector<std::pair<std::string, Tensor>> outputs;  // file-backed, in scratch; the file lives as long as the tensors
+  double seconds = 0;                                   // the runtime's Run() alone
+};
+
+struct RuntimeIdentity {
+  std::string version;   // "1.32.0"
+  Path path;
+  std::string sha256;
+  std::string provider_library_sha256;  // filled by the first session that loads one
+};
+
+class Worker {
+ public:
+  static Result<std::unique_ptr<Worker>> start(const WorkerOptions& options);
+  ~Worker();  // closes the channel, waits briefly, then kills: no worker is left behind
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  const RuntimeIdentity& identity() const;
+  Result<SessionInfo> open(const SessionRequest& request);
+  Result<RunReply> run(const RunRequest& request);
+  Status close(int session);
+  // Tail of what the worker and its libraries printed.
+  std::string captured_output(size_t limit = 4000) const;
+  uint64_t peak_resident_bytes() const;  // of the worker so far
+
+ private:
+  struct Impl;
+  explicit Worker(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+// Body of the hidden `paritas worker` command. Returns the exit code.
+int worker_main(int control_read, int control_write);
+
+}  // namespace paritas

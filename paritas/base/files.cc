@@ -1,12 +1,13 @@
 #include "paritas/base/files.h"
 
-#include <cerrno>
-#include <cstring>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
 
 #include <fmt/format.h>
 
@@ -16,6 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kScratchPrefix = "paritas-scratch-";
+constexpr const char* kUnlockedPrefix = "paritas-unlocked-";
 
 Unexpected system_error_at(const Path& path, const char* what, int number) {
   std::string remedy;
@@ -26,7 +28,7 @@ Unexpected system_error_at(const Path& path, const char* what, int number) {
 
 // A name beside `path` that no other process uses.
 Path temporary_beside(const Path& path) {
-  static int counter = 0;
+  static std::atomic<int> counter{0};
   Path clean = path.has_filename() ? path : path.parent_path();
   return clean.parent_path() / fmt::format(".{}.partial-{}-{}", clean.filename().string(), ::getpid(), counter++);
 }
@@ -40,6 +42,18 @@ Status check_parent(const Path& path) {
 }
 
 bool starts_with_scratch_prefix(const Path& path) { return path.filename().string().rfind(kScratchPrefix, 0) == 0; }
+
+// A symbolic link that points nowhere, anywhere along `path` below `base`: canonical paths keep such a link as it is,
+// and writing through it would create its target, wherever that is.
+bool passes_dangling_link(const Path& base, const Path& path) {
+  std::error_code code;
+  Path so_far = base;
+  for (const Path& part : path.lexically_relative(base)) {
+    so_far /= part;
+    if (fs::is_symlink(so_far, code) && !fs::exists(so_far, code)) return true;
+  }
+  return false;
+}
 
 // Removes scratch folders below `root` whose owner is gone: their lock can be taken.
 void remove_stale_scratch(const Path& root) {
@@ -80,7 +94,8 @@ Status File::read(uint64_t offset, std::span<std::byte> out) const {
     ssize_t got = ::pread(descriptor_, out.data(), out.size(), static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return system_error_at(path_, "cannot be read", errno);
-    if (got == 0) return input_error(path_.string(), "became shorter while it was read", "do not write to it meanwhile");
+    if (got == 0)
+      return input_error(path_.string(), "became shorter while it was read", "do not write to it meanwhile");
     offset += static_cast<uint64_t>(got);
     out = out.subspan(static_cast<size_t>(got));
   }
@@ -90,15 +105,16 @@ Status File::read(uint64_t offset, std::span<std::byte> out) const {
 Result<std::shared_ptr<const Mapping>> Mapping::map(const std::shared_ptr<const File>& file, uint64_t offset,
                                                     uint64_t size) {
   if (offset > file->size() || size > file->size() - offset)
-    return input_error(file->path().string(), fmt::format("ends at byte {}, {} bytes from byte {} were expected",
-                                                          file->size(), size, offset),
+    return input_error(file->path().string(),
+                       fmt::format("ends at byte {}, {} bytes from byte {} were expected", file->size(), size, offset),
                        "the file is truncated: copy it again");
   std::shared_ptr<Mapping> mapping(new Mapping());
   if (size == 0) return std::shared_ptr<const Mapping>(mapping);
   const auto page = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
   const uint64_t start = offset / page * page;
   mapping->length_ = static_cast<size_t>(offset - start + size);
-  mapping->base_ = ::mmap(nullptr, mapping->length_, PROT_READ, MAP_SHARED, file->descriptor(), static_cast<off_t>(start));
+  mapping->base_ =
+      ::mmap(nullptr, mapping->length_, PROT_READ, MAP_SHARED, file->descriptor(), static_cast<off_t>(start));
   if (mapping->base_ == MAP_FAILED) {
     mapping->base_ = nullptr;
     return system_error_at(file->path(), "cannot be mapped", errno);
@@ -238,13 +254,19 @@ Result<ScratchFolder> ScratchFolder::create(const Path& root) {
   if (!fs::is_directory(root, code))
     return input_error(root.string(), "the scratch folder does not exist", "create it or set TMPDIR");
   remove_stale_scratch(root);
-  std::string pattern = (root / (std::string(kScratchPrefix) + "XXXXXX")).string();
+  std::string pattern = (root / (std::string(kUnlockedPrefix) + "XXXXXX")).string();
   if (::mkdtemp(pattern.data()) == nullptr) return system_error_at(root, "no scratch folder can be made here", errno);
   ScratchFolder scratch;
   scratch.path_ = pattern;
   scratch.lock_ = ::open((scratch.path_ / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (scratch.lock_ < 0 || ::flock(scratch.lock_, LOCK_EX | LOCK_NB) != 0)
     return system_error_at(scratch.path_, "cannot be locked", errno);
+  // Only now under the name that others look for: they would take an unlocked folder for a dead process's.
+  const std::string suffix = scratch.path_.filename().string().substr(std::string_view(kUnlockedPrefix).size());
+  const Path locked = root / (kScratchPrefix + suffix);
+  fs::rename(scratch.path_, locked, code);
+  if (code) return input_error(root.string(), fmt::format("no scratch folder can be made here: {}", code.message()));
+  scratch.path_ = locked;
   return scratch;
 }
 
@@ -266,7 +288,7 @@ Result<Path> resolve_inside(const Path& folder, const std::string& relative) {
   if (code) return input_error(folder.string(), "no such folder", "check the path");
   Path full = fs::weakly_canonical(base / part, code);
   Path inside = full.lexically_relative(base);
-  if (code || inside.empty() || *inside.begin() == ".." || inside == ".")
+  if (code || inside.empty() || *inside.begin() == ".." || inside == "." || passes_dangling_link(base, full))
     return input_error(folder.string(), fmt::format("the path \"{}\" does not stay inside the folder", relative));
   return full;
 }

@@ -84,6 +84,9 @@ std::optional<double> number_from_json(const Json& value) {
 }
 
 Result<Json> parse_json(std::string_view text, const std::string& subject) {
+  // The library takes a zero byte for the end of the text: what follows would go unnoticed.
+  if (const size_t zero = text.find('\0'); zero != std::string_view::npos)
+    return input_error(subject, fmt::format("not valid JSON at byte {} (a zero byte)", zero));
   StructureCheck check;
   if (!nlohmann::json::sax_parse(text.begin(), text.end(), &check))
     return input_error(subject, check.problem.empty() ? "not valid JSON" : check.problem);

@@ -1,8 +1,9 @@
 #include "paritas/base/threads.h"
 
+#include <sched.h>
 #include <algorithm>
 #include <atomic>
-#include <sched.h>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -26,7 +27,10 @@ void parallel_for(size_t count, int threads, const std::function<void(size_t, in
     for (size_t i = next.fetch_add(1); i < count; i = next.fetch_add(1)) body(i, thread);
   };
   std::vector<std::thread> pool;
-  for (int t = 1; t < workers; ++t) pool.emplace_back(run, t);
+  try {
+    for (int t = 1; t < workers; ++t) pool.emplace_back(run, t);
+  } catch (const std::system_error&) {  // no more threads to be had: those that there are do all the work
+  }
   run(0);
   for (auto& t : pool) t.join();
 }

@@ -2,8 +2,8 @@
 // x is the reference, y the device, d = y - x. Sums run over pairs where both values are finite ("finite pairs").
 //
 // Reproducible to the bit for any number of threads and any CPU: values are widened to double and summed in 8 virtual
-// lanes (element i goes to lane i mod 8) over fixed blocks of 65,536 elements; lanes and blocks are reduced in index order;
-// no fused multiply-add, no reassociation by the compiler.
+// lanes (element i goes to lane i mod 8) over fixed blocks of 65,536 elements; lanes and blocks are reduced in index
+// order; no fused multiply-add, no reassociation by the compiler.
 #pragma once
 
 #include <array>
@@ -18,8 +18,8 @@ namespace paritas {
 inline constexpr uint64_t kBlockElements = 65536;
 
 struct MetricOptions {
-  bool quantiles = false;          // fill abs_quantiles (costs about a third of the speed)
-  double rel_floor = 1e-6;         // denominator floor of max_rel, in the tensor's unit
+  bool quantiles = false;   // fill abs_quantiles (costs about a third of the speed)
+  double rel_floor = 1e-6;  // denominator floor of max_rel, in the tensor's unit
   // For `outside`: abs d > atol + rtol * abs x. Not counted when both are absent.
   std::optional<double> atol;
   std::optional<double> rtol;
@@ -42,61 +42,74 @@ struct NonfiniteCounts {
 // What storing the reference in a smaller type would cost (vocabulary: storage baseline).
 struct StorageBaseline {
   DType type = DType::kF16;
-  double max_abs = 0;           // max |round(x) - x| over values that the type can hold
-  double rms = 0;               // root mean square of the same differences
-  uint64_t overflowed = 0;      // finite values beyond the type's largest (after rounding)
-  double max_over_limit = 0;    // largest |x| / largest finite value of the type; > 1 means not representable
-  uint64_t subnormal = 0;       // nonzero |x| below the type's smallest normal value (those rounded to zero included)
-  uint64_t flushed = 0;         // of them, those that round to zero
-  double lost_energy = 0;       // sum over `subnormal` of (round(x) - x)^2, divided by sum x^2 (0 when that is 0)
+  double max_abs = 0;         // max |round(x) - x| over values that the type can hold
+  double rms = 0;             // root mean square of the same differences
+  uint64_t overflowed = 0;    // finite values beyond the type's largest (after rounding)
+  double max_over_limit = 0;  // largest |x| / largest finite value of the type; > 1 means not representable
+  uint64_t subnormal = 0;     // nonzero |x| below the type's smallest normal value (those rounded to zero included)
+  uint64_t flushed = 0;       // of them, those that round to zero
+  double lost_energy = 0;     // sum over `subnormal` of (round(x) - x)^2, divided by sum x^2 (0 when that is 0)
   bool representable() const { return overflowed == 0; }
 };
 
 struct PairMetrics {
-  uint64_t count = 0;         // elements
-  uint64_t finite = 0;        // finite pairs
-  uint64_t differing = 0;     // elements not equal: values compare unequal, or exactly one is NaN. -0 equals +0.
+  uint64_t count = 0;      // elements
+  uint64_t finite = 0;     // finite pairs
+  uint64_t differing = 0;  // elements not equal: values compare unequal, or exactly one is NaN. -0 equals +0.
   NonfiniteCounts nonfinite;
 
-  double max_abs = 0;                  // max |d|, unit of the tensor; NaN when finite == 0 and count > 0
-  uint64_t max_abs_index = 0;          // flat index of its first occurrence
-  double max_abs_reference = 0;        // x and y there
+  // When finite == 0 and count > 0, all figures down to max_rel, and the norms, are NaN: nothing was compared.
+  double max_abs = 0;            // max |d|, unit of the tensor
+  uint64_t max_abs_index = 0;    // flat index of its first occurrence
+  double max_abs_reference = 0;  // x and y there
   double max_abs_device = 0;
-  double mean_abs = 0;                 // MAE
+  double mean_abs = 0;  // MAE
   double mse = 0;
   double rmse = 0;
-  double nmse = 0;                     // sum d^2 / sum x^2; 0/0 = 0, positive/0 = inf
-  double sqnr_db = 0;                  // -10 log10(nmse): inf when equal
-  double cosine_distance = 0;          // ((sum d^2) - (|x| - |y|)^2) / (2 |x| |y|), clamped to [0, 2]
-  double cosine = 1;                   // 1 - cosine_distance
-  bool zero_norm = false;              // exactly one side has norm zero: cosine_distance is 1 by definition
-  double scale_ratio = 1;              // |y| / |x|; 0/0 = 1, positive/0 = inf
-  double max_rel = 0;                  // max |d| / max(|x|, rel_floor)
-  // Largest distance in units in the last place of the coarser of the two float types; absent for integers and bool.
+  double nmse = 0;     // sum d^2 / sum x^2; 0/0 = 0, positive/0 = inf
+  double sqnr_db = 0;  // -10 log10(nmse): inf when equal
+  // ((sum d^2) - (|x| - |y|)^2) / (2 |x| |y|), clamped to [0, 2]; where sum d^2 > 2 |x| |y|, and that form would lose
+  // its digits, the equal 1 - (sum x y) / (|x| |y|).
+  double cosine_distance = 0;
+  double cosine = 1;       // 1 - cosine_distance
+  bool zero_norm = false;  // exactly one side has norm zero: cosine_distance is 1 by definition
+  double scale_ratio = 1;  // |y| / |x|; 0/0 = 1, positive/0 = inf
+  double max_rel = 0;      // max |d| / max(|x|, rel_floor); 0 / 0 = 0
+  // Largest distance in units in the last place of the coarser (by epsilon) of the two float types, over finite pairs:
+  // both values are rounded to it, and what is beyond its range counts as one step after its largest value. Absent for
+  // integers, bool, and when no pair is finite.
   std::optional<uint64_t> max_ulp;
 
   // Ranges over finite values of each side (zero when there are none).
   double reference_min = 0, reference_max = 0, reference_max_abs = 0;
   double device_min = 0, device_max = 0, device_max_abs = 0;
-  double reference_norm = 0;           // sqrt(sum x^2) over finite pairs
-  double error_norm = 0;               // sqrt(sum d^2)
+  double reference_norm = 0;  // sqrt(sum x^2) over finite pairs
+  double error_norm = 0;      // sqrt(sum d^2)
 
-  // Integers and bool: exact, in integer arithmetic.
+  // Both sides integer or bool: exact, in integer arithmetic (2^64 - 1 where the difference is larger still).
   std::optional<uint64_t> max_integer_difference;
 
   // Elements outside the declared tolerance. Pairs of NaN count as outside, equal infinities as inside, every other
-  // non-finite pair as outside. worst_outside = largest |d| / (atol + rtol |x|) (inf for non-finite ones and 0 tolerance).
+  // non-finite pair as outside. worst_outside = largest |d| / (atol + rtol |x|) over all pairs, inside or not (inf for
+  // outside pairs that are not finite or have no tolerance at all; 0 / 0 = 0).
   std::optional<uint64_t> outside;
   double worst_outside = 0;
 
-  // p50, p90, p99, p99.9 of |d| over finite pairs, from a histogram of float bits: upper edge at most 1.6 % off.
+  // p50, p90, p99, p99.9 of |d| over finite pairs: the smallest v with at least that share of all <= v (numpy's
+  // "inverted_cdf"), rounded up to the edge of a histogram bin, at most 1/64 above; never above max_abs. float64
+  // differences below 2^-1022 read as 0.
   std::optional<std::array<double, 4>> abs_quantiles;
 
   std::optional<StorageBaseline> storage;
 };
 
 // Shapes must have the same number of elements (checked by the caller: pairing decides about shapes). Types may differ.
-// Reads files block by block (pread, 1 MiB) into reused buffers.
+// Reads files piece by piece (pread, up to 512 KiB a side) into reused buffers, a pair for each thread; memory use does
+// not depend on the size of the tensors. Values of int64 and uint64 are rounded to double for all figures but
+// `differing` and `max_integer_difference`. Squares of float64 values that would overflow or vanish cost a second,
+// scaled pass: nmse, cosine and norms stay right; |d| itself is infinite where it exceeds the largest double. Errors:
+// kInput for a file that cannot be read or has changed, or for different element counts; kUsage for a tolerance or
+// floor that is negative or not finite.
 Result<PairMetrics> compare_tensors(const Tensor& reference, const Tensor& device, const MetricOptions& options);
 
 }  // namespace paritas

@@ -21,77 +21,89 @@ struct TensorType {
 // Model inputs as people must give them: initialisers that are also listed as inputs are left out.
 struct InputInfo {
   std::string name;
-  std::optional<DType> dtype;               // nullopt: not a tensor, or a type that we do not know
-  std::vector<std::string> dims;            // "1", "batch", "?" for nameless free dimensions
+  std::optional<DType> dtype;     // nullopt: not a tensor, or a type that we do not know
+  std::vector<std::string> dims;  // "1", "batch", "?" for nameless free dimensions
   bool has_shape = false;
 };
 std::vector<InputInfo> describe_inputs(const Model& model);
 std::vector<InputInfo> describe_outputs(const Model& model);
 
 // Writes fixed shapes into the graph inputs (free dimensions pinned). `shapes` holds every input. Fails when a fixed
-// dimension differs, naming input, expected and given shape. Removes value_info and output shapes that no longer need to
-// hold. `pinned` receives "batch=1" for each free dimension, once.
-Result<Model> pin_shapes(const Model& model, const std::map<std::string, Shape>& shapes, std::vector<std::string>* pinned);
+// dimension differs, naming input, expected and given shape. Removes value_info and output shapes that no longer need
+// to hold. `pinned` receives "batch=1" for each free dimension, once.
+Result<Model> pin_shapes(const Model& model, const std::map<std::string, Shape>& shapes,
+                         std::vector<std::string>* pinned);
 
 // Adds tensors to the graph outputs (in the given order, behind the existing ones; existing outputs are not repeated).
 // Types may be left out: ONNX Runtime infers them.
 Result<Model> mark_outputs(const Model& model, const std::vector<std::string>& tensors);
 
-// The sub-graph between `inputs` and `outputs` with the constants that it needs. Fails when an output can be reached from a
-// graph input without passing `inputs` (names the path's first tensor) or a name is unknown. Types of the new inputs must
-// be given in `types` unless the model declares them.
-Result<Model> extract(const Model& model, const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
-                      const std::map<std::string, TensorType>& types);
+// The sub-graph between `inputs` and `outputs` with the constants that it needs. Inputs that it does not read are left
+// out (describe_inputs tells); initialisers are no graph inputs any more. Fails when an output can be reached from a
+// graph input without passing `inputs` (names the path's first tensor) or a name is unknown. Types of the new inputs
+// must be given in `types` unless the model declares them.
+Result<Model> extract(const Model& model, const std::vector<std::string>& inputs,
+                      const std::vector<std::string>& outputs, const std::map<std::string, TensorType>& types);
 
-// Replaces tensors by constants (initialisers of the same name); nodes that nothing needs any more are removed.
+// Replaces tensors by constants (initialisers of the same name); nodes and initialisers that nothing needs any more are
+// removed. A replaced graph output keeps its name: an Identity writes it.
 Result<Model> replace_by_constants(const Model& model, const std::map<std::string, Tensor>& constants);
 
-// Makes the named tensors graph inputs: consumers read the fed value; the producing nodes stay when something else needs
-// them. When such a tensor is itself a graph output, the output keeps its own computed value (under its own name) and the
-// fed one gets the name given in the result.
+// Makes the named tensors graph inputs: consumers read the fed value; the producing nodes stay when something else
+// needs them. When such a tensor is itself a graph output, the output keeps its own computed value (under its own name)
+// and the fed one gets the name given in the result.
 struct Fed {
   Model model;
   std::map<std::string, std::string> feed_names;  // tensor -> name of the graph input that replaces it
 };
 Result<Fed> feed_tensors(const Model& model, const std::map<std::string, TensorType>& tensors);
 
-// Tensors that value-independent parts hand to value-dependent ones or to graph outputs: what has to be evaluated once so
-// that everything else of the constant part can go.
-std::vector<std::string> constant_frontier(const Model& model, const GraphIndex& index, const ValueDependence& dependence);
+// Tensors that value-independent parts hand to value-dependent ones or to graph outputs: what has to be evaluated once
+// so that everything else of the constant part can go. Constant nodes need no evaluation and are left out, as are
+// sequences, which no initialiser can hold. In graph order.
+std::vector<std::string> constant_frontier(const Model& model, const GraphIndex& index,
+                                           const ValueDependence& dependence);
 
 // One island of the all-local graph.
 struct Island {
-  std::string name;                    // node name, or the group's name
-  std::vector<int> nodes;              // indices into GraphIndex::nodes(), ascending
-  std::vector<std::string> inputs;     // value-dependent tensors it reads from outside: to be fed
-  std::vector<std::string> outputs;    // what it hands out (consumed outside or graph outputs)
+  std::string name;                  // node name, or the group's name
+  std::vector<int> nodes;            // indices into GraphIndex::nodes(), ascending
+  std::vector<std::string> inputs;   // value-dependent tensors it reads from outside: to be fed
+  std::vector<std::string> outputs;  // what it hands out (consumed outside or graph outputs)
 };
 Island single_node_island(const Model& model, const GraphIndex& index, const ValueDependence& dependence, int node);
 // Fails when the set is not convex (a path leaves it and comes back).
 Result<Island> group_island(const Model& model, const GraphIndex& index, const ValueDependence& dependence,
                             const std::string& name, const std::vector<int>& nodes);
 
-// All given islands side by side in one model: each reads fed reference tensors, each output becomes a graph output under a
-// name of its own (an output may also be fed to another island under the original name).
+// All given islands side by side in one model: each reads fed reference tensors under their own names, each output
+// becomes a graph output: under its own name, or as "<name>__local" when the tensor is also fed. Islands must not share
+// nodes. Node names are kept; nameless nodes get theirs from the index. Value-independent nodes that islands read and
+// that were not replaced by constants before are copied with what they need (a tensor whose shape they ask for is fed).
 struct AllLocal {
   Model model;
-  std::map<std::string, std::string> feeds;    // graph input of the model -> reference tensor to feed
-  std::map<std::string, std::string> outputs;  // reference tensor -> graph output of the model that holds the local result
+  std::map<std::string, std::string> feeds;  // graph input of the model -> reference tensor to feed
+  std::map<std::string, std::string>
+      outputs;  // reference tensor -> graph output of the model that holds the local result
 };
 Result<AllLocal> all_local(const Model& model, const GraphIndex& index, const ValueDependence& dependence,
                            const std::vector<Island>& islands, const std::map<std::string, TensorType>& types);
 
-// Puts an operator of another domain behind tensors: used by the simulator (Round) and by taps and injection. Every tensor
-// for which `choose` returns a node is renamed at its producer and the new node writes the original name. Applies to graph
-// inputs, initialisers and node outputs as asked, inside bodies of If, Loop and Scan too.
+// Puts an operator of another domain behind tensors: used by the simulator (Round) and by taps and injection. Node
+// outputs and initialisers are renamed to "<name>__paritas_raw" and the new node writes the original name, so that
+// consumers, marks and graph outputs see its result. A graph input keeps its name: its consumers read
+// "<name>__paritas_interposed" (a graph output that is the input itself stays what was fed). Bodies of If, Loop and
+// Scan are entered, model-local functions are not. Left alone: tensors that are certainly no floating-point tensors,
+// and those that decide shapes (the scales of Resize), which are parameters rather than data; where types are not known
+// the operator must take any tensor.
 struct Interpose {
   std::string op_type;
   std::string domain;
   bool graph_inputs = false;
-  bool initializers = false;   // and Constant nodes are node outputs
+  bool initializers = false;  // and Constant nodes are node outputs
   bool node_outputs = false;
   std::vector<::onnx::AttributeProto> attributes;
-  // Called with the tensor's name (main graph) or "" inside bodies; nullptr: every tensor.
+  // Called with the tensor's name (main graph) or "" inside bodies; empty: every tensor.
   std::function<bool(const std::string& tensor)> wanted;
 };
 Result<Model> interpose(const Model& model, const Interpose& what);

@@ -6,17 +6,18 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "paritas/base/json.h"
 #include "paritas/runtime/target.h"
 #include "paritas/tensor/tensor.h"
 
 namespace paritas {
 
 struct WorkerOptions {
-  Path executable;                           // the paritas binary; started as `paritas worker --control FD`
+  Path executable;                           // the paritas binary; started as `paritas worker --control READ WRITE`
   Path scratch;                              // folder for tensors and captured output; private to this worker
   Path onnxruntime;                          // library to load
   std::chrono::seconds timeout{600};         // for one request; a worker that does not answer is killed
@@ -58,6 +59,9 @@ struct RunRequest {
   int session = 0;
   std::vector<std::pair<std::string, Tensor>> inputs;  // file-backed or in memory (then written to scratch first)
   std::vector<std::string> fetch;                      // empty: all outputs of the session
+  // Keys of Perturb operators (sim/simulate.h) that are active in this run, and what they hand on instead of their input:
+  // same type and shape, else the run fails. Every other Perturb hands its input on.
+  std::vector<std::pair<std::string, Tensor>> perturb;
 };
 
 struct RunReply {

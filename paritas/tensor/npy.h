@@ -1,6 +1,7 @@
-// NumPy's .npy format, versions 1.0 to 3.0 (numpy.lib.format). Both byte orders and Fortran order are read (such data is
-// converted in memory); little-endian C order stays in the file and is read when needed. Object and structured arrays are
-// refused by name. Writing: version 1.0 (2.0 for long headers), little-endian, C order, data aligned to 64 bytes.
+// NumPy's .npy format, versions 1.0 to 3.0 (numpy.lib.format). Both byte orders and Fortran order are read (such data
+// is converted in memory); little-endian C order stays in the file and is read when needed. Object and structured
+// arrays are refused by name. Writing: version 1.0 (2.0 for long headers), little-endian, C order, data aligned to 64
+// bytes.
 #pragma once
 
 #include "paritas/tensor/tensor.h"

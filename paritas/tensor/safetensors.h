@@ -40,8 +40,10 @@ class SafetensorsWriter {
   Result<std::string> finish();
 
  private:
-  SafetensorsWriter(AtomicFile file, uint64_t expected) : file_(std::move(file)), expected_(expected) {}
+  SafetensorsWriter(AtomicFile file, std::string subject, uint64_t expected)
+      : file_(std::move(file)), subject_(std::move(subject)), expected_(expected) {}
   AtomicFile file_;
+  std::string subject_;  // the path, for errors
   Sha256 hash_;
   uint64_t expected_;  // data bytes in all
   uint64_t written_ = 0;

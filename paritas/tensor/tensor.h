@@ -61,7 +61,7 @@ class TensorView {
   const Shape& shape() const { return shape_; }
   uint64_t count() const { return count_; }
   std::span<const std::byte> bytes() const { return bytes_; }
-  // The data may be unaligned for T when it comes from a foreign file; use load_element() then.
+  // The data may be unaligned for T when it comes from a foreign file: copy elements out (memcpy, load_as_double) then.
   template <class T>
   const T* data() const {
     return reinterpret_cast<const T*>(bytes_.data());

@@ -1,0 +1,79 @@
+#include <CLI/CLI.hpp>
+
+#include "paritas/cli/commands.h"
+#include "paritas/cli/common.h"
+#include "paritas/locate/locate.h"
+#include "paritas/report/reports.h"
+
+namespace paritas::cli {
+namespace {
+
+struct Options {
+  CommonOptions common;
+  RunOptions run;
+  std::string model, reference = "cpu", device, gates_file;
+  std::vector<std::string> gates;
+  double injection_seconds = -1;
+};
+
+Result<int> execute(const Options& o) {
+  PARITAS_TRY(check_json_target(o.common));
+  LocateRequest request;
+  request.model = o.model;
+  PARITAS_ASSIGN(request.gates, load_gates(o.gates_file.empty() ? std::nullopt : std::optional<Path>(o.gates_file), o.gates));
+  const RuntimeSearch search = runtime_search(o.run.ort);
+  PARITAS_ASSIGN(TargetSpec reference, TargetSpec::parse(o.reference));
+  PARITAS_ASSIGN(TargetSpec device, TargetSpec::parse(o.device));
+  PARITAS_ASSIGN(auto samples, load_inputs(o.run.inputs));
+  if (samples.size() != 1) return usage_error("--input", "locate takes one sample", "give each input once");
+  request.inputs = std::move(samples.front());
+  PARITAS_ASSIGN(request.dims, parse_dims(o.run.dims));
+  PARITAS_ASSIGN(request.memory_budget, parse_bytes(o.run.memory));
+  PARITAS_ASSIGN(request.reference, resolve_target(reference, search));
+  PARITAS_ASSIGN(request.device, resolve_target(device, search));
+  PARITAS_ASSIGN(request.worker, worker_options(o.run, search));
+  request.scratch_root = scratch_root();
+  request.threads = jobs(o.common);
+  request.tool_version = PARITAS_VERSION;
+  if (o.injection_seconds >= 0) request.injection_seconds = o.injection_seconds;
+  Result<LocateResult> result = [&] {
+    Progress progress(!o.common.quiet);
+    request.progress = [&](const std::string& stage) { progress.stage(stage); };
+    return locate(request);
+  }();
+  PARITAS_TRY(result);
+  const Json json = o.common.json.empty() ? Json() : to_json(*result);
+  PARITAS_TRY(emit(o.common, terminal(*result, terminal_style(o.common)), json));
+  return exit_code(result->verdict);
+}
+
+}  // namespace
+
+Action add_locate(CLI::App& app) {
+  auto o = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("locate", "Find where a device stops computing what the reference computes");
+  command->add_option("model", o->model, "ONNX model")->required();
+  add_run_options(*command, o->run);
+  command->add_option("--reference", o->reference, "Target that is right by definition")->capture_default_str();
+  command->add_option("-d,--device", o->device, "Target that is checked: sim:fp16, qnn:htp, ... (paritas targets)")->required();
+  command->add_option("--gates", o->gates_file, "Gates file (TOML)")->type_name("FILE");
+  command->add_option("--gate", o->gates, "Gate on an output, e.g. 'scores: cosine>=0.99'")
+      ->type_name("GATE")
+      ->allow_extra_args(false);
+  command->add_option("--injection-seconds", o->injection_seconds, "Budget for injecting local errors into the reference")
+      ->type_name("S")
+      ->check(CLI::Range(0.0, 1e6));
+  add_common(*command, o->common);
+  command->footer(
+      "Exit code: 0 pass, or not judged when no gate covers an output; 1 deviates or invalid; 2 an input is wrong;\n"
+      "3 a run failed, or the device took no node.\n\n"
+      "Examples:\n"
+      "  paritas locate model.onnx --input images=images.npy --device sim:fp16 --gate 'scores: cosine>=0.99'\n"
+      "  paritas locate model.onnx --input images=images.npy --device qnn:htp,soc_model=77,htp_arch=73 --json locate.json");
+  return [o] {
+    auto code = execute(*o);
+    return code ? *code : fail(code.error());
+  };
+}
+
+}  // namespace paritas::cli

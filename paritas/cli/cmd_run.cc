@@ -1,0 +1,78 @@
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "paritas/cli/commands.h"
+#include "paritas/cli/common.h"
+#include "paritas/runtime/record.h"
+
+namespace paritas::cli {
+namespace {
+
+struct Options {
+  CommonOptions common;
+  RunOptions run;
+  std::string model, target = "cpu", output;
+  std::vector<std::string> marks;
+};
+
+std::string summary(const RunInfo& info, const std::string& output, size_t samples) {
+  std::string text = fmt::format("Recorded {} sample{} of {} on {} in {:.1f} s: {}\n", samples, samples == 1 ? "" : "s",
+                                 info.model_path, info.target, info.seconds, output);
+  if (info.placement && info.placement->total() > 0)
+    text += fmt::format("Where it ran   {} of {} nodes on {}\n", info.placement->on(info.provider), info.placement->total(),
+                        info.provider);
+  for (const auto& pinned : info.pinned) text += "pinned: " + pinned + "\n";
+  for (const auto& note : info.notes) text += "note: " + note + "\n";
+  return text;
+}
+
+Result<int> execute(const Options& o) {
+  PARITAS_TRY(check_json_target(o.common));
+  RecordRequest request;
+  request.model = o.model;
+  const RuntimeSearch search = runtime_search(o.run.ort);
+  PARITAS_ASSIGN(TargetSpec spec, TargetSpec::parse(o.target));
+  PARITAS_ASSIGN(request.target, resolve_target(spec, search));
+  PARITAS_ASSIGN(request.samples, load_inputs(o.run.inputs));
+  PARITAS_ASSIGN(request.dims, parse_dims(o.run.dims));
+  PARITAS_ASSIGN(request.memory_budget, parse_bytes(o.run.memory));
+  PARITAS_ASSIGN(request.worker, worker_options(o.run, search));
+  request.marks = o.marks;
+  request.output = o.output;
+  request.overwrite = o.common.force;
+  request.scratch_root = scratch_root();
+  request.tool_version = PARITAS_VERSION;
+  Result<RunInfo> info = [&] {
+    Progress progress(!o.common.quiet);
+    request.progress = [&](const std::string& stage) { progress.stage(stage); };
+    return record(request);
+  }();
+  PARITAS_TRY(info);
+  PARITAS_TRY(emit(o.common, summary(*info, o.output, request.samples.size()), to_json(*info)));
+  return kExitPass;
+}
+
+}  // namespace
+
+Action add_run(CLI::App& app) {
+  auto o = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("run", "Run a model on a target and record what it does");
+  command->add_option("model", o->model, "ONNX model")->required();
+  add_run_options(*command, o->run);
+  command->add_option("-t,--target", o->target, "Where to run: cpu, sim:fp16, qnn:htp, ... (paritas targets)")
+      ->capture_default_str();
+  command->add_option("--marks", o->marks, "Intermediates to record: all, none, or name patterns")->type_name("all|none|PATTERN");
+  command->add_option("-o,--output", o->output, "Folder of the recording (must not exist)")->required()->type_name("FOLDER");
+  add_common(*command, o->common);
+  command->footer(
+      "Giving an input several times makes several samples.\n\n"
+      "Examples:\n"
+      "  paritas run model.onnx --input images=images.npy --target cpu -o reference\n"
+      "  paritas run model.onnx --input images=images.npy --target sim:fp16 --marks all -o simulated");
+  return [o] {
+    auto code = execute(*o);
+    return code ? *code : fail(code.error());
+  };
+}
+
+}  // namespace paritas::cli

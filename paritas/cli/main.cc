@@ -1,0 +1,57 @@
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "paritas/cli/commands.h"
+
+namespace {
+
+using paritas::cli::Action;
+
+// Ctrl-C and its like end the process by the default action: workers follow (they die with their parent), scratch folders
+// are removed by the next run, and nothing half-written bears a final name.
+
+int parse_and_run(int argc, char** argv) {
+  CLI::App app{"Paritas: does a deployed network still compute what its reference computes, and where does it stop?",
+               "paritas"};
+  app.set_version_flag("--version", std::string("paritas ") + PARITAS_VERSION);
+  app.require_subcommand(1);
+  app.get_formatter()->column_width(34);
+  app.footer("paritas COMMAND --help shows a command's options with examples.");
+  using Adder = Action (*)(CLI::App&);
+  std::vector<std::pair<std::string, Action>> actions;
+  for (auto [name, add] : std::initializer_list<std::pair<const char*, Adder>>{{"run", paritas::cli::add_run},
+                                                                                {"compare", paritas::cli::add_compare},
+                                                                                {"locate", paritas::cli::add_locate},
+                                                                                {"inspect", paritas::cli::add_inspect},
+                                                                                {"targets", paritas::cli::add_targets},
+                                                                                {"worker", paritas::cli::add_worker}})
+    actions.emplace_back(name, add(app));
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
+    std::fprintf(stderr, "paritas: %s\n", e.what());
+    return paritas::cli::kExitUsage;
+  }
+  for (auto& [name, action] : actions)
+    if (app.got_subcommand(name)) return action();
+  return paritas::cli::kExitUsage;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);
+  try {
+    return parse_and_run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    std::fprintf(stderr, "paritas: out of memory; try a smaller --memory\n");
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "paritas: internal error: %s\n", e.what());
+  }
+  return paritas::cli::kExitRuntime;
+}

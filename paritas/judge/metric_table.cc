@@ -1,0 +1,102 @@
+#include "paritas/judge/metric_table.h"
+
+#include <array>
+
+namespace paritas {
+namespace {
+
+using Getter = std::optional<double> (*)(const PairMetrics&);
+
+struct Entry {
+  MetricName meta;
+  Getter get;
+};
+
+double as_double(uint64_t value) { return static_cast<double>(value); }
+
+const std::array kEntries = {
+    Entry{{"max_abs", "tensor", "largest absolute difference"}, [](const PairMetrics& m) { return std::optional(m.max_abs); }},
+    Entry{{"mean_abs", "tensor", "mean absolute difference (MAE)"}, [](const PairMetrics& m) { return std::optional(m.mean_abs); }},
+    Entry{{"mse", "tensor^2", "mean squared difference"}, [](const PairMetrics& m) { return std::optional(m.mse); }},
+    Entry{{"rmse", "tensor", "root of mse"}, [](const PairMetrics& m) { return std::optional(m.rmse); }},
+    Entry{{"nmse", "1", "energy of the difference / energy of the reference"},
+          [](const PairMetrics& m) { return std::optional(m.nmse); }},
+    Entry{{"sqnr_db", "dB", "-10 log10(nmse)"}, [](const PairMetrics& m) { return std::optional(m.sqnr_db); }},
+    Entry{{"cosine", "1", "cosine similarity"}, [](const PairMetrics& m) { return std::optional(m.cosine); }},
+    Entry{{"cosine_distance", "1", "1 - cosine, computed without cancellation"},
+          [](const PairMetrics& m) { return std::optional(m.cosine_distance); }},
+    Entry{{"scale_ratio", "1", "norm of the device / norm of the reference"},
+          [](const PairMetrics& m) { return std::optional(m.scale_ratio); }},
+    Entry{{"max_rel", "1", "largest |d| / max(|x|, floor)"}, [](const PairMetrics& m) { return std::optional(m.max_rel); }},
+    Entry{{"max_ulp", "ulp", "largest distance in units in the last place of the coarser type"},
+          [](const PairMetrics& m) { return m.max_ulp ? std::optional(as_double(*m.max_ulp)) : std::nullopt; }},
+    Entry{{"differing", "elements", "elements that are not equal"},
+          [](const PairMetrics& m) { return std::optional(as_double(m.differing)); }},
+    Entry{{"max_integer_difference", "steps", "largest difference of integers"},
+          [](const PairMetrics& m) {
+            return m.max_integer_difference ? std::optional(as_double(*m.max_integer_difference)) : std::nullopt;
+          }},
+    Entry{{"outside", "elements", "elements outside the declared atol + rtol |x|"},
+          [](const PairMetrics& m) { return m.outside ? std::optional(as_double(*m.outside)) : std::nullopt; }},
+    Entry{{"abs_p50", "tensor", "median of |d|"},
+          [](const PairMetrics& m) { return m.abs_quantiles ? std::optional((*m.abs_quantiles)[0]) : std::nullopt; }},
+    Entry{{"abs_p90", "tensor", "90th percentile of |d|"},
+          [](const PairMetrics& m) { return m.abs_quantiles ? std::optional((*m.abs_quantiles)[1]) : std::nullopt; }},
+    Entry{{"abs_p99", "tensor", "99th percentile of |d|"},
+          [](const PairMetrics& m) { return m.abs_quantiles ? std::optional((*m.abs_quantiles)[2]) : std::nullopt; }},
+    Entry{{"abs_p999", "tensor", "99.9th percentile of |d|"},
+          [](const PairMetrics& m) { return m.abs_quantiles ? std::optional((*m.abs_quantiles)[3]) : std::nullopt; }},
+};
+
+const Entry* find_entry(std::string_view name) {
+  for (const Entry& entry : kEntries)
+    if (entry.meta.name == name) return &entry;
+  return nullptr;
+}
+
+}  // namespace
+
+const std::vector<MetricName>& metric_names() {
+  static const std::vector<MetricName> names = [] {
+    std::vector<MetricName> all;
+    for (const Entry& entry : kEntries) all.push_back(entry.meta);
+    return all;
+  }();
+  return names;
+}
+
+bool is_metric(std::string_view name) { return find_entry(name) != nullptr; }
+
+std::optional<double> metric_value(const PairMetrics& metrics, std::string_view name) {
+  const Entry* entry = find_entry(name);
+  return entry == nullptr ? std::nullopt : entry->get(metrics);
+}
+
+Json to_json(const PairMetrics& m) {
+  Json json = {{"count", m.count}, {"finite", m.finite}};
+  for (const Entry& entry : kEntries)
+    if (auto value = entry.get(m)) json[std::string(entry.meta.name)] = json_number(*value);
+  // Counts as whole numbers, not as doubles.
+  json["differing"] = m.differing;
+  if (m.max_ulp) json["max_ulp"] = *m.max_ulp;
+  if (m.max_integer_difference) json["max_integer_difference"] = *m.max_integer_difference;
+  if (m.outside) {
+    json["outside"] = *m.outside;
+    json["worst_outside"] = json_number(m.worst_outside);
+  }
+  json["max_abs_index"] = m.max_abs_index;
+  json["max_abs_reference"] = json_number(m.max_abs_reference);
+  json["max_abs_device"] = json_number(m.max_abs_device);
+  if (m.zero_norm) json["zero_norm"] = true;
+  json["reference_range"] = {json_number(m.reference_min), json_number(m.reference_max)};
+  json["device_range"] = {json_number(m.device_min), json_number(m.device_max)};
+  json["reference_norm"] = json_number(m.reference_norm);
+  json["error_norm"] = json_number(m.error_norm);
+  if (m.nonfinite.any())
+    json["nonfinite"] = {{"nan_nan", m.nonfinite.nan_nan},           {"nan_other", m.nonfinite.nan_other},
+                         {"same_inf", m.nonfinite.same_inf},         {"opposite_inf", m.nonfinite.opposite_inf},
+                         {"inf_finite", m.nonfinite.inf_finite},     {"device_only", m.nonfinite.device_only}};
+  return json;
+}
+
+}  // namespace paritas

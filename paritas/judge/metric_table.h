@@ -1,0 +1,28 @@
+// Names of metrics as gates, CSV columns and JSON use them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "paritas/base/json.h"
+#include "paritas/metrics/pair_metrics.h"
+
+namespace paritas {
+
+struct MetricName {
+  std::string_view name;
+  std::string_view unit;         // "tensor" (the tensor's own), "dB", "1" (none), "elements", "ulp"
+  std::string_view description;  // one line
+};
+
+const std::vector<MetricName>& metric_names();
+bool is_metric(std::string_view name);
+
+// The value, or nullopt when this pair has none (no ULP between integers, no tolerance declared).
+std::optional<double> metric_value(const PairMetrics& metrics, std::string_view name);
+
+Json to_json(const PairMetrics& metrics);
+
+}  // namespace paritas

@@ -1,0 +1,24 @@
+// Findings from figures: which wording of the catalogue fits, with its facts.
+#pragma once
+
+#include <unordered_set>
+#include <vector>
+
+#include "paritas/locate/evidence.h"
+#include "paritas/locate/sensitivity.h"
+#include "paritas/locate/types.h"
+
+namespace paritas {
+
+struct ExplainInput {
+  const Evidence* evidence = nullptr;
+  const Sensitivities* sensitivities = nullptr;
+  std::string storage_format;          // "float16"; empty: as declared
+  bool outputs_deviate = false;
+  bool device_is_plugin = false;       // placement must be known for these
+};
+
+// Appends to result.findings; reads everything else of result.
+void explain(const ExplainInput& input, LocateResult& result);
+
+}  // namespace paritas

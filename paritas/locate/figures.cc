@@ -1,0 +1,214 @@
+#include "paritas/locate/figures.h"
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_set>
+
+#include "paritas/base/threads.h"
+#include "paritas/locate/decisions.h"
+
+namespace paritas {
+namespace {
+
+class RowMaker {
+ public:
+  RowMaker(const Evidence& evidence, std::optional<DType> storage) : evidence_(evidence), storage_(storage) {
+    for (const auto& island : evidence.islands) {
+      for (const auto& output : island.outputs) island_of_tensor_[output] = &island;
+      for (int node : island.nodes) island_of_node_[node] = &island;
+    }
+    for (const DecisionReport& decision : evidence.decisions) decisions_.insert(decision.tensor);
+  }
+
+  // Everything but the metrics.
+  std::vector<NodeRow> skeleton() const {
+    std::vector<NodeRow> rows;
+    const Prepared& prepared = *evidence_.prepared;
+    for (size_t i = 0; i < prepared.index.nodes().size(); ++i) {
+      const auto& node = prepared.index.nodes()[i];
+      for (const std::string& tensor : node.outputs) {
+        auto reference = evidence_.reference.find(tensor);
+        if (reference == evidence_.reference.end() || !prepared.dependence.depends(tensor)) continue;
+        NodeRow row;
+        row.name = node.name;
+        row.op = node.op;
+        row.tensor = tensor;
+        row.dtype = reference->second.dtype;
+        row.shape = reference->second.shape;
+        row.ran_on = evidence_.placement.provider.size() > i ? evidence_.placement.provider[i] : std::string();
+        row.decision = decisions_.count(tensor) != 0;
+        describe_probe(row, static_cast<int>(i));
+        rows.push_back(std::move(row));
+      }
+    }
+    return rows;
+  }
+
+  Status fill(NodeRow& row) const {
+    const Tensor& reference = evidence_.reference.at(row.tensor);
+    if (!is_float(row.dtype)) return fill_integer(row, reference);
+    PARITAS_TRY(accumulated(row, reference, evidence_.marked, row.accumulated));
+    if (evidence_.marked_forced) PARITAS_TRY(accumulated(row, reference, *evidence_.marked_forced, row.accumulated_forced));
+    return local(row, reference);
+  }
+
+ private:
+  void describe_probe(NodeRow& row, int node) const {
+    auto it = island_of_node_.find(node);
+    if (it == island_of_node_.end()) {
+      if (is_float(row.dtype)) row.not_probed = "no island";
+      return;
+    }
+    const auto& island = *it->second;
+    if (auto failed = evidence_.probes.not_probed.find(island.name); failed != evidence_.probes.not_probed.end())
+      row.not_probed = failed->second;
+    else if (island_of_tensor_.count(row.tensor) == 0)
+      row.not_probed = "inside the fused group of " + island.name;
+    if (auto where = evidence_.probes.ran_on.find(island.name); where != evidence_.probes.ran_on.end())
+      row.probe_ran_on = where->second;
+  }
+
+  Result<std::optional<PairMetrics>> metrics(const Tensor& reference, const Tensor& device) const {
+    if (reference.shape != device.shape) return std::optional<PairMetrics>();
+    MetricOptions options;
+    if (storage_) options.storage_type = storage_;
+    PARITAS_ASSIGN(PairMetrics m, compare_tensors(reference, device, options));
+    return std::optional<PairMetrics>(std::move(m));
+  }
+
+  Status fill_integer(NodeRow& row, const Tensor& reference) const {
+    auto device = evidence_.marked.tensors.find(row.tensor);
+    if (device == evidence_.marked.tensors.end() || device->second.shape != reference.shape) return {};
+    PARITAS_ASSIGN(PairMetrics m, compare_tensors(reference, device->second, {}));
+    row.accumulated = std::move(m);
+    return {};
+  }
+
+  Status accumulated(const NodeRow& row, const Tensor& reference, const MarkedRun& run,
+                     std::optional<PairMetrics>& target) const {
+    auto device = run.tensors.find(row.tensor);
+    if (device == run.tensors.end()) return {};
+    PARITAS_ASSIGN(target, metrics(reference, device->second));
+    return {};
+  }
+
+  Status local(NodeRow& row, const Tensor& reference) const {
+    auto result = evidence_.probes.local.find(row.tensor);
+    if (result == evidence_.probes.local.end()) return {};
+    PARITAS_ASSIGN(auto m, metrics(reference, result->second));
+    if (!m) {
+      row.not_probed = "its probe gave another shape";
+      return {};
+    }
+    LocalError local;
+    local.metrics = std::move(*m);
+    local.island = island_of_tensor_.at(row.tensor)->name;
+    if (local.metrics.storage) {
+      local.representable = local.metrics.storage->representable();
+      if (local.representable && local.metrics.storage->max_abs > 0)
+        local.x_baseline = local.metrics.max_abs / local.metrics.storage->max_abs;
+    }
+    if (auto rounded = evidence_.rounded_inputs.find(row.tensor); rounded != evidence_.rounded_inputs.end())
+      if (rounded->second.shape == reference.shape) {
+        PARITAS_ASSIGN(PairMetrics input, compare_tensors(reference, rounded->second, {}));
+        local.input_baseline = input.nonfinite.device_only > 0 ? INFINITY : input.max_abs;
+      }
+    PARITAS_TRY(inherited(row, result->second, local.metrics));
+    row.local = std::move(local);
+    return {};
+  }
+
+  // |accumulated - local|^2 / |reference|^2, element by element.
+  Status inherited(NodeRow& row, const Tensor& local, const PairMetrics& local_metrics) const {
+    const MarkedRun& run = evidence_.marked_forced ? *evidence_.marked_forced : evidence_.marked;
+    auto device = run.tensors.find(row.tensor);
+    if (device == run.tensors.end() || device->second.shape != local.shape) return {};
+    PARITAS_ASSIGN(PairMetrics m, compare_tensors(local, device->second, {}));
+    const double error = m.error_norm * m.error_norm;
+    const double energy = local_metrics.reference_norm * local_metrics.reference_norm;
+    row.inherited_nmse = energy > 0 ? error / energy : error > 0 ? INFINITY : 0;
+    return {};
+  }
+
+  const Evidence& evidence_;
+  std::optional<DType> storage_;
+  std::unordered_map<std::string, const onnx_model::Island*> island_of_tensor_;
+  std::unordered_map<int, const onnx_model::Island*> island_of_node_;
+  std::unordered_set<std::string> decisions_;
+};
+
+const Tensor* find(const NamedTensors& tensors, const std::string& name) {
+  for (const auto& [n, tensor] : tensors)
+    if (n == name) return &tensor;
+  return nullptr;
+}
+
+}  // namespace
+
+Result<std::vector<NodeRow>> make_rows(const Evidence& evidence, std::optional<DType> storage, int threads) {
+  const RowMaker maker(evidence, storage);
+  std::vector<NodeRow> rows = maker.skeleton();
+  std::vector<std::optional<Error>> errors(rows.size());
+  parallel_for(rows.size(), threads, [&](size_t i, int) {
+    if (auto status = maker.fill(rows[i]); !status) errors[i] = status.error();
+  });
+  for (auto& error : errors)
+    if (error) return tl::make_unexpected(std::move(*error));
+  return rows;
+}
+
+Result<std::vector<OutputRow>> make_outputs(const Evidence& evidence, const GateSet& gates, std::optional<DType> storage,
+                                            int threads) {
+  std::vector<OutputRow> rows;
+  const auto& index = evidence.prepared->index;
+  std::vector<std::string> changed;
+  for (const DecisionReport& decision : evidence.decisions)
+    if (decision.changed()) changed.push_back(decision.tensor);
+  const auto behind = nodes_behind(index, changed);
+  for (const std::string& output : index.outputs()) {
+    OutputRow row;
+    const Tensor* device = find(evidence.device_outputs, output);
+    auto reference = evidence.prepared->outputs.find(output);
+    row.pair.name = output;
+    row.pair.role = Role::kOutput;
+    if (reference == evidence.prepared->outputs.end()) {
+      row.pair.status = PairStatus::kMissingReference;
+    } else if (device == nullptr) {
+      row.pair.status = PairStatus::kMissingDevice;
+      row.pair.reference = SideInfo{reference->second.dtype, reference->second.shape};
+    } else {
+      MetricOptions options;
+      options.threads = threads;
+      if (is_float(reference->second.dtype)) options.storage_type = storage;
+      PARITAS_TRY(gates.configure(output, options));
+      PARITAS_ASSIGN(row.pair, compare_pair(output, Role::kOutput, reference->second, *device, options));
+      row.class_ids = is_integer(reference->second.dtype);
+    }
+    const int producer = index.producer(output);
+    row.behind_decision = producer >= 0 && behind[static_cast<size_t>(producer)];
+    judge_tensor(gates, row.pair);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+Result<std::vector<ProbeEffect>> make_probe_effect(const Evidence& evidence) {
+  std::vector<ProbeEffect> effects;
+  for (const auto& [name, unmarked] : evidence.device_outputs) {
+    auto marked = evidence.marked.tensors.find(name);
+    if (marked == evidence.marked.tensors.end()) continue;
+    ProbeEffect effect;
+    effect.output = name;
+    PARITAS_ASSIGN(bool equal, equal_bytes(unmarked, marked->second));
+    effect.changed = !equal;
+    if (unmarked.shape == marked->second.shape) {
+      PARITAS_ASSIGN(PairMetrics m, compare_tensors(unmarked, marked->second, {}));
+      effect.unmarked = m.reference_max;
+      effect.marked = m.device_max;
+    }
+    effects.push_back(std::move(effect));
+  }
+  return effects;
+}
+
+}  // namespace paritas

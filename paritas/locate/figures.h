@@ -1,0 +1,19 @@
+// Figures from evidence: the rows of the node table and of the outputs.
+#pragma once
+
+#include "paritas/locate/evidence.h"
+#include "paritas/locate/types.h"
+
+namespace paritas {
+
+// One row per value-dependent tensor that a node makes, in graph order.
+Result<std::vector<NodeRow>> make_rows(const Evidence& evidence, std::optional<DType> storage, int threads);
+
+// Final outputs of the unmarked device run against the reference, judged by the gates.
+Result<std::vector<OutputRow>> make_outputs(const Evidence& evidence, const GateSet& gates, std::optional<DType> storage,
+                                            int threads);
+
+// Largest value of every float output without and with marks.
+Result<std::vector<ProbeEffect>> make_probe_effect(const Evidence& evidence);
+
+}  // namespace paritas

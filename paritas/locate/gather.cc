@@ -1,0 +1,257 @@
+#include "paritas/locate/gather.h"
+
+#include <algorithm>
+#include <chrono>
+#include <future>
+#include <unordered_set>
+
+#include <fmt/format.h>
+
+#include "paritas/compare/compare.h"
+#include "paritas/locate/decisions.h"
+#include "paritas/runtime/run_info.h"
+
+namespace paritas {
+namespace {
+
+// Forced runs are repeated when feeding some decisions changed others; a network that goes on doing so is left there.
+constexpr int kMaxForcedRounds = 3;
+
+class Gatherer {
+ public:
+  Gatherer(const LocateRequest& request, const onnx_model::Model& model, Runner& reference, Runner& device)
+      : request_(request), model_(model), reference_(reference), device_(device) {}
+
+  Result<Gathering> run() {
+    // The unmarked device run needs nothing from the reference: both go at once.
+    auto unmarked = std::async(std::launch::async, [this] { return run_unmarked(); });
+    auto reference_status = run_reference();
+    Result<SessionInfo> session = unmarked.get();
+    PARITAS_TRY(reference_status);
+    PARITAS_TRY(session);
+    PARITAS_TRY(place(*session));
+    progress("device run with every tensor marked");
+    PARITAS_TRY(run_marked_device());
+    PARITAS_TRY(run_forced_device());
+    progress("local probes");
+    PARITAS_TRY(run_all_probes());
+    return std::move(gathering_);
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+  void progress(const std::string& stage) const {
+    if (request_.progress) request_.progress(stage);
+  }
+  Evidence& evidence() { return gathering_.evidence; }
+  // Half for each worker: both may hold tensors at the same time.
+  uint64_t budget() const { return std::max<uint64_t>(request_.memory_budget / 2, uint64_t{16} << 20); }
+
+  Result<SessionInfo> run_unmarked() {
+    const auto start = Clock::now();
+    PARITAS_ASSIGN(Session session, device_.open(model_, /*op_trace=*/true));
+    PARITAS_ASSIGN(RunReply reply, session.run(request_.inputs));
+    evidence().device_outputs = std::move(reply.outputs);
+    unmarked_seconds_ = since(start);
+    return session.info();
+  }
+
+  Status run_reference() {
+    const auto start = Clock::now();
+    progress("reference run");
+    PARITAS_ASSIGN(evidence().prepared, prepare(model_, request_.inputs, reference_));
+    const Prepared& prepared = *evidence().prepared;
+    for (const auto& note : prepared.notes) gathering_.notes.push_back(note);
+    MarkedRequest marked;
+    marked.model = &prepared.folded;
+    marked.inputs = request_.inputs;
+    marked.memory_budget = budget();
+    for (const auto& node : prepared.index.nodes())
+      for (const auto& output : node.outputs)
+        if (prepared.dependence.depends(output) && !prepared.index.is_output(output)) marked.marks.push_back(output);
+    PARITAS_ASSIGN(MarkedRun run, run_marked(reference_, marked));
+    if (!run.failed.empty())
+      gathering_.notes.push_back(fmt::format("{} tensors could not be recorded on the reference (\"{}\": {})",
+                                             run.failed.size(), run.failed.begin()->first, run.failed.begin()->second));
+    PARITAS_TRY(check_folding(prepared, run));
+    evidence().reference = std::move(run.tensors);
+    for (const auto& [name, tensor] : request_.inputs) evidence().reference.emplace(name, tensor);
+    gathering_.seconds_reference = since(start);
+    return {};
+  }
+
+  // Folding and marking must not have moved the reference.
+  Status check_folding(const Prepared& prepared, const MarkedRun& run) {
+    for (const auto& [name, tensor] : prepared.outputs) {
+      auto other = run.tensors.find(name);
+      if (other == run.tensors.end()) continue;
+      PARITAS_ASSIGN(bool equal, equal_bytes(tensor, other->second));
+      if (equal || !is_float(tensor.dtype) || tensor.shape != other->second.shape) continue;
+      PARITAS_ASSIGN(PairMetrics m, compare_tensors(tensor, other->second, {}));
+      if (m.differing > 0)
+        gathering_.notes.push_back(fmt::format("the reference's {} moves by up to {:.2g} when its tensors are recorded: "
+                                               "differences of that size mean nothing",
+                                               name, m.max_abs));
+    }
+    return {};
+  }
+
+  Status place(const SessionInfo& session) {
+    const auto& index = evidence().prepared->index;
+    evidence().placement = node_table(device_.target().provider, session.assignment, session.partitions, index);
+    PARITAS_TRY(require_device_took_part(device_.target(), evidence().placement.counts));
+    for (const Path& path : session.op_traces) {
+      auto trace = read_qnn_op_trace(path);
+      if (!trace) {
+        gathering_.notes.push_back("the op trace could not be used: " + trace.error().message());
+        continue;
+      }
+      evidence().placement.counts.evidence.push_back("op trace");
+      auto groups = fused_groups(*trace, index);
+      evidence().groups.insert(evidence().groups.end(), groups.begin(), groups.end());
+    }
+    return {};
+  }
+
+  // Value-dependent tensors that a device run should hand out: floats, and decisions.
+  std::vector<std::string> device_marks(const std::unordered_set<std::string>& decisions) {
+    std::vector<std::string> marks;
+    const auto& index = evidence().prepared->index;
+    for (const auto& node : index.nodes())
+      for (const auto& output : node.outputs) {
+        auto it = evidence().reference.find(output);
+        if (it == evidence().reference.end() || index.is_output(output)) continue;
+        if (is_float(it->second.dtype) || decisions.count(output) != 0) marks.push_back(output);
+      }
+    return marks;
+  }
+
+  MarkedRequest device_request(const onnx_model::Model& model, NamedTensors inputs) {
+    std::unordered_set<std::string> decisions;
+    for (const DecisionPoint& point : points_) decisions.insert(point.tensor);
+    MarkedRequest request;
+    request.model = &model;
+    request.inputs = std::move(inputs);
+    request.memory_budget = budget();
+    request.marks = device_marks(decisions);
+    for (const auto& [name, tensor] : evidence().reference) request.bytes[name] = tensor.bytes.size();
+    return request;
+  }
+
+  Status run_marked_device() {
+    points_ = find_decisions(*evidence().prepared, evidence().reference);
+    const MarkedRequest request = device_request(evidence().prepared->folded, request_.inputs);
+    PARITAS_ASSIGN(evidence().marked, run_marked(device_, request));
+    gathering_.device_sessions += evidence().marked.sessions + 1;
+    gathering_.seconds_device = unmarked_seconds_ + evidence().marked.seconds;
+    if (!evidence().marked.failed.empty())
+      gathering_.notes.push_back(fmt::format("{} of {} tensors could not be marked on the device (\"{}\": {})",
+                                             evidence().marked.failed.size(), request.marks.size(),
+                                             evidence().marked.failed.begin()->first,
+                                             evidence().marked.failed.begin()->second));
+    PARITAS_ASSIGN(evidence().decisions, compare_decisions(evidence().marked));
+    return {};
+  }
+
+  Result<std::vector<DecisionReport>> compare_decisions(const MarkedRun& run) {
+    std::vector<DecisionReport> reports;
+    for (const DecisionPoint& point : points_) {
+      auto device = run.tensors.find(point.tensor);
+      if (device == run.tensors.end()) continue;
+      const auto& node = evidence().prepared->index.nodes()[static_cast<size_t>(point.node)];
+      PARITAS_ASSIGN(auto report, compare_decision(node, point.tensor, evidence().reference.at(point.tensor), device->second));
+      reports.push_back(std::move(report));
+    }
+    return reports;
+  }
+
+  // Feeds the reference's decisions where the device decided otherwise, until no other decision changes.
+  Status run_forced_device() {
+    std::vector<std::string> forced;
+    auto add_changed = [&](const std::vector<DecisionReport>& reports) {
+      bool added = false;
+      for (const DecisionReport& report : reports)
+        if (report.changed() && std::find(forced.begin(), forced.end(), report.tensor) == forced.end()) {
+          forced.push_back(report.tensor);
+          added = true;
+        }
+      return added;
+    };
+    bool more = add_changed(evidence().decisions);
+    for (int round = 0; more && round < kMaxForcedRounds && device_.target().capabilities.integer_inputs; ++round) {
+      progress("device run with the reference's decisions");
+      auto run = run_with_decisions(forced);
+      if (!run) {
+        gathering_.notes.push_back("the device refuses the reference's decisions as inputs: " + run.error().cause);
+        return {};
+      }
+      PARITAS_ASSIGN(auto reports, compare_decisions(*run));
+      evidence().marked_forced = std::move(*run);
+      evidence().forced = forced;
+      more = add_changed(reports);
+    }
+    return {};
+  }
+
+  Result<MarkedRun> run_with_decisions(const std::vector<std::string>& forced) {
+    std::map<std::string, onnx_model::TensorType> types;
+    for (const std::string& tensor : forced) {
+      const Tensor& value = evidence().reference.at(tensor);
+      types[tensor] = {value.dtype, value.shape};
+    }
+    PARITAS_ASSIGN(auto fed, onnx_model::feed_tensors(evidence().prepared->folded, types));
+    NamedTensors inputs = request_.inputs;
+    for (const auto& [tensor, input] : fed.feed_names) inputs.emplace_back(input, evidence().reference.at(tensor));
+    MarkedRequest request = device_request(fed.model, std::move(inputs));
+    std::erase_if(request.marks, [&](const std::string& mark) {
+      return std::find(forced.begin(), forced.end(), mark) != forced.end();
+    });
+    PARITAS_ASSIGN(MarkedRun run, run_marked(device_, request));
+    gathering_.device_sessions += run.sessions;
+    gathering_.seconds_device += run.seconds;
+    return run;
+  }
+
+  Status run_all_probes() {
+    std::unordered_map<std::string, onnx_model::TensorType> types;
+    for (const auto& [name, tensor] : evidence().reference) types[name] = {tensor.dtype, tensor.shape};
+    evidence().islands = choose_islands(*evidence().prepared, evidence().groups, types);
+    ProbeRequest request;
+    request.prepared = &*evidence().prepared;
+    request.islands = evidence().islands;
+    request.reference = &evidence().reference;
+    request.memory_budget = budget();
+    ProbeRequest rounded = request;
+    const auto storage = device_.target().capabilities.storage_type;
+    rounded.round_inputs = storage;
+    auto baseline = std::async(std::launch::async, [&]() -> Result<Probes> {
+      return storage ? run_probes(reference_, rounded) : Result<Probes>(Probes{});
+    });
+    auto probes = run_probes(device_, request);
+    auto rounded_probes = baseline.get();
+    PARITAS_TRY(probes);
+    PARITAS_TRY(rounded_probes);
+    evidence().probes = std::move(*probes);
+    evidence().rounded_inputs = std::move(rounded_probes->local);
+    gathering_.device_sessions += evidence().probes.sessions;
+    gathering_.seconds_probes = evidence().probes.seconds;
+    return {};
+  }
+
+  const LocateRequest& request_;
+  const onnx_model::Model& model_;
+  Runner& reference_;
+  Runner& device_;
+  double unmarked_seconds_ = 0;
+  std::vector<DecisionPoint> points_;
+  Gathering gathering_;
+};
+
+}  // namespace
+
+Result<Gathering> gather(const LocateRequest& request, const onnx_model::Model& model, Runner& reference, Runner& device) {
+  return Gatherer(request, model, reference, device).run();
+}
+
+}  // namespace paritas

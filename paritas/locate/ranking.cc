@@ -1,0 +1,101 @@
+#include "paritas/locate/ranking.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "paritas/locate/propagation.h"
+
+namespace paritas {
+namespace {
+
+struct Suspect {
+  std::string name;
+  size_t order = 0;         // graph order of its first row
+  int group = 2;            // 0 consequential range violation, 1 consequential, 2 the rest
+  double local_nmse = -1;   // largest of its rows; -1: not probed
+};
+
+double local_size(const NodeRow& row) {
+  if (!row.local) return -1;
+  const PairMetrics& m = row.local->metrics;
+  if (m.nonfinite.device_only > 0) return INFINITY;
+  return std::isnan(m.nmse) ? -1 : m.nmse;
+}
+
+}  // namespace
+
+std::string_view name(RangeViolation violation) {
+  switch (violation) {
+    case RangeViolation::kNone: return "none";
+    case RangeViolation::kOverflow: return "overflow";
+    case RangeViolation::kUnderflow: return "underflow";
+  }
+  return "none";
+}
+
+void classify_range(NodeRow& row, const Sensitivities::Effect* effect) {
+  row.range = RangeViolation::kNone;
+  row.range_factor = 0;
+  if (!row.local) return;
+  const PairMetrics& m = row.local->metrics;
+  if (!m.storage) return;
+  const StorageBaseline& s = *m.storage;
+  if (s.overflowed > 0 || m.nonfinite.device_only > 0) {
+    row.range = RangeViolation::kOverflow;
+    row.range_factor = s.max_over_limit;
+    return;
+  }
+  const bool fatal_loss = s.lost_energy > 0 && effect != nullptr && effect->material();
+  const bool flushed_and_fatal = s.flushed > 0 && effect != nullptr && effect->material();
+  if (s.lost_energy > kLostEnergy || fatal_loss || flushed_and_fatal) {
+    row.range = RangeViolation::kUnderflow;
+    row.range_factor = s.lost_energy;
+  }
+}
+
+Ranking rank(std::vector<NodeRow>& rows, const std::unordered_set<std::string>& reaching,
+             const Sensitivities& sensitivities, bool outputs_deviate) {
+  std::map<std::string, size_t> position;
+  std::vector<Suspect> suspects;
+  Ranking ranking;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    NodeRow& row = rows[i];
+    auto measured = sensitivities.alone.find(row.tensor);
+    const Sensitivities::Effect* effect = measured == sensitivities.alone.end() ? nullptr : &measured->second;
+    if (effect != nullptr) row.sensitivity = effect->nmse;
+    classify_range(row, effect);
+    if (outputs_deviate) {
+      // Group testing that ran to its end has cleared every node that it did not take apart. Where even all local errors
+      // together do not explain the deviation, injection says nothing, and the path decides.
+      const bool injection_speaks = sensitivities.complete && sensitivities.all_share >= kMaterialShare;
+      if (effect != nullptr && effect->material()) row.consequential = true;
+      else if (!injection_speaks) row.consequential = row.range != RangeViolation::kNone && reaching.count(row.tensor) != 0;
+    }
+    if (outputs_deviate && ranking.first_divergence.empty() && reaching.count(row.tensor) != 0 && !row.decision) {
+      ranking.first_divergence = row.name;
+      ranking.first_divergence_tensor = row.tensor;
+    }
+    const auto [it, fresh] = position.emplace(row.name, suspects.size());
+    if (fresh) suspects.push_back({row.name, i});
+    Suspect& suspect = suspects[it->second];
+    const int group = !row.consequential ? 2 : row.range != RangeViolation::kNone ? 0 : 1;
+    suspect.group = std::min(suspect.group, group);
+    suspect.local_nmse = std::max(suspect.local_nmse, local_size(row));
+  }
+  std::erase_if(suspects, [](const Suspect& s) { return s.local_nmse < 0 && s.group == 2; });
+  std::stable_sort(suspects.begin(), suspects.end(), [](const Suspect& a, const Suspect& b) {
+    if (a.group != b.group) return a.group < b.group;
+    // Graph order among the consequential: what comes later may only have received badly rounded inputs (the subtraction
+    // of a cancellation shows a large local error, the addition before it made it).
+    if (a.group != 2) return a.order < b.order;
+    // Harmless losses of range (an infinite anchor) would otherwise lead the rest.
+    const bool a_finite = std::isfinite(a.local_nmse), b_finite = std::isfinite(b.local_nmse);
+    if (a_finite != b_finite) return a_finite;
+    return a.local_nmse > b.local_nmse;
+  });
+  for (const Suspect& suspect : suspects) ranking.nodes.push_back(suspect.name);
+  return ranking;
+}
+
+}  // namespace paritas

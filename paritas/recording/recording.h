@@ -1,0 +1,37 @@
+// Recordings on disk: a folder with run.json and one safetensors file per sample.
+#pragma once
+
+#include "paritas/recording/sample_stream.h"
+#include "paritas/tensor/safetensors.h"
+
+namespace paritas {
+
+inline constexpr const char* kRunIndex = "run.json";
+
+struct OpenOptions {
+  bool verify_hashes = false;  // hash every sample file again (slower than comparing it)
+};
+
+// A recording folder, or a single .npy or .safetensors file, which is one sample of outputs without provenance.
+Result<std::unique_ptr<SampleStream>> open_samples(const Path& path, const OpenOptions& options);
+
+// The folder appears under its name only on finish(), run.json written last.
+class RecordingWriter {
+ public:
+  static Result<RecordingWriter> create(const Path& folder, bool overwrite);
+  Status add_sample(const std::vector<std::pair<std::string, Tensor>>& tensors);
+  Status finish(const RunInfo& info);
+
+ private:
+  explicit RecordingWriter(AtomicFolder folder) : folder_(std::move(folder)) {}
+  struct SampleFile {
+    std::string file;
+    std::string sha256;
+    uint64_t bytes;
+    Json shapes;
+  };
+  AtomicFolder folder_;
+  std::vector<SampleFile> samples_;
+};
+
+}  // namespace paritas

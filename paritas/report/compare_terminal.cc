@@ -1,0 +1,90 @@
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "paritas/report/reports.h"
+
+namespace paritas {
+namespace {
+
+constexpr size_t kDefaultRows = 20;
+
+// Refused ones first, then by NMSE.
+std::vector<const TensorComparison*> interesting_first(const CompareResult& result) {
+  std::vector<const TensorComparison*> order;
+  for (const auto& t : result.tensors) order.push_back(&t);
+  auto key = [](const TensorComparison* t) {
+    const int kind = t->verdict <= Verdict::kDeviates ? 0 : t->role == Role::kOutput ? 1 : 2;
+    const double size = !t->metrics ? INFINITY : std::isnan(t->metrics->nmse) ? INFINITY : t->metrics->nmse;
+    return std::pair(kind, -size);
+  };
+  std::stable_sort(order.begin(), order.end(), [&](auto* a, auto* b) { return key(a) < key(b); });
+  return order;
+}
+
+std::string note_of(const TensorComparison& t) {
+  if (t.status != PairStatus::kCompared) return std::string(name(t.status));
+  const PairMetrics& m = *t.metrics;
+  if (m.nonfinite.device_only > 0)
+    return fmt::format("{} NaN/Inf on the device only", with_thousands(m.nonfinite.device_only));
+  if (m.differing == 0) return "equal";
+  if (m.zero_norm) return "one side is all zero";
+  return {};
+}
+
+}  // namespace
+
+std::string terminal(const CompareResult& result, const Style& style) {
+  std::string out = banner(style, result.verdict);
+  for (size_t i = 0; i < result.reasons.size() && i < 3; ++i)
+    out += (i == 0 ? "   " : std::string(name(result.verdict).size() + 3, ' ')) + result.reasons[i] + "\n";
+  if (result.reasons.size() > 3) out += fmt::format("           ... and {} more\n", result.reasons.size() - 3);
+  out += "\n";
+  const bool samples = result.samples > 1;
+  Table table(samples ? std::vector<std::string>{"tensor", "sample", "type", "cosine", "SQNR dB", "max abs", "differing", "note"}
+                      : std::vector<std::string>{"tensor", "type", "cosine", "SQNR dB", "max abs", "differing", "note"},
+              samples ? std::vector<bool>{false, false, false, true, true, true, true, false}
+                      : std::vector<bool>{false, false, true, true, true, true, false});
+  size_t shown = 0, hidden = 0;
+  for (const TensorComparison* t : interesting_first(result)) {
+    if (!style.verbose && shown == kDefaultRows) {
+      ++hidden;
+      continue;
+    }
+    ++shown;
+    const SideInfo* side = t->reference ? &*t->reference : t->device ? &*t->device : nullptr;
+    std::vector<std::string> cells = {t->name};
+    if (samples) cells.push_back(t->sample);
+    cells.push_back(side == nullptr ? "-" : fmt::format("{} {}", name(side->dtype), to_string(side->shape)));
+    if (t->metrics) {
+      const PairMetrics& m = *t->metrics;
+      const bool floats = is_float(t->reference->dtype);
+      cells.push_back(floats ? number(m.cosine, 6) : "-");
+      cells.push_back(floats ? number(m.sqnr_db, 3) : "-");
+      cells.push_back(number(m.max_abs));
+      cells.push_back(fmt::format("{} of {}", with_thousands(m.differing), with_thousands(m.count)));
+    } else {
+      cells.insert(cells.end(), {"-", "-", "-", "-"});
+    }
+    cells.push_back(note_of(*t));
+    table.row(std::move(cells));
+  }
+  if (!table.empty()) out += table.render(style);
+  if (hidden > 0) out += fmt::format("... and {} more (--verbose shows all)\n", hidden);
+  const Coverage& c = result.coverage;
+  out += fmt::format("\nCoverage   {} of {} outputs compared, {} gated", c.outputs_compared, c.outputs, c.outputs_gated);
+  if (c.intermediates > 0) out += fmt::format("; {} of {} intermediates", c.intermediates_compared, c.intermediates);
+  out += fmt::format("; {} sample{}\n", result.samples, result.samples == 1 ? "" : "s");
+  for (const auto& [side, names] : {std::pair("reference", &result.unmatched_reference), std::pair("device", &result.unmatched_device)}) {
+    if (names->empty()) continue;
+    std::string list;
+    for (size_t i = 0; i < names->size() && i < 5; ++i) list += (i ? ", " : "") + (*names)[i];
+    if (names->size() > 5) list += fmt::format(" and {} more", names->size() - 5);
+    out += fmt::format("Only in {}   {}\n", side, list);
+  }
+  for (const auto& note : result.notes) out += dim(style, "note: " + note) + "\n";
+  return out;
+}
+
+}  // namespace paritas

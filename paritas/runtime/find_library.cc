@@ -1,0 +1,100 @@
+#include "paritas/runtime/find_library.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <algorithm>
+#include <charconv>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace paritas {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kOrtName = "libonnxruntime.so";
+constexpr const char* kQnnName = "libonnxruntime_providers_qnn.so";
+constexpr const char* kInstallOrt = "install it: pip install onnxruntime==1.32.0, or pass --ort PATH";
+constexpr const char* kInstallQnn = "install it: pip install onnxruntime-qnn==2.7.0, or give library=PATH";
+
+// "libonnxruntime.so.1.32.0" -> {1, 32, 0}, so that 1.9 sorts before 1.32.
+std::vector<int> version_of(const Path& path) {
+  std::vector<int> numbers;
+  const std::string file = path.filename().string();
+  const char* at = file.data() + std::min(std::string(kOrtName).size(), file.size());
+  const char* end = file.data() + file.size();
+  while (at < end) {
+    int number = 0;
+    const auto [next, error] = std::from_chars(at + 1, end, number);
+    if (error != std::errc()) break;
+    numbers.push_back(number);
+    at = next;
+  }
+  return numbers;
+}
+
+// The newest libonnxruntime.so[.X.Y.Z] in `folder`; empty when there is none.
+Path newest_in(const Path& folder) {
+  Path best;
+  std::error_code code;
+  for (fs::directory_iterator it(folder, code), end; !code && it != end; it.increment(code)) {
+    const std::string file = it->path().filename().string();
+    if (file.rfind(kOrtName, 0) != 0 || !it->is_regular_file(code)) continue;
+    if (file.size() > std::string(kOrtName).size() && file[std::string(kOrtName).size()] != '.') continue;
+    if (best.empty() || version_of(best) < version_of(it->path())) best = it->path();
+  }
+  return best;
+}
+
+Result<OrtLibrary> given_library(const Path& given) {
+  std::error_code code;
+  if (fs::is_regular_file(given, code)) return OrtLibrary{fs::absolute(given), "--ort"};
+  if (!fs::exists(given, code)) return runtime_error(given.string(), "no such file or folder", "check --ort");
+  for (const char* below : {".", "lib", "capi", "onnxruntime/capi"}) {
+    if (Path found = newest_in(given / below); !found.empty())
+      return OrtLibrary{fs::canonical(found, code), "--ort"};
+  }
+  return runtime_error(given.string(), fmt::format("holds no {}", kOrtName), "check --ort");
+}
+
+// Asks the dynamic loader, which knows its configuration and LD_LIBRARY_PATH, and lets go of the library at once.
+Path from_loader() {
+  void* handle = ::dlopen("libonnxruntime.so.1", RTLD_LAZY | RTLD_LOCAL);
+  if (handle == nullptr) return {};
+  Path path;
+  link_map* map = nullptr;
+  if (::dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && map != nullptr) path = map->l_name;
+  ::dlclose(handle);
+  return path;
+}
+
+}  // namespace
+
+Result<OrtLibrary> find_onnxruntime(const RuntimeSearch& search) {
+  if (!search.ort.empty()) return given_library(search.ort);
+  for (const Path& site : search.python_site_folders) {
+    if (Path found = newest_in(site / "onnxruntime" / "capi"); !found.empty())
+      return OrtLibrary{found, "Python environment"};
+  }
+  if (Path found = from_loader(); !found.empty()) return OrtLibrary{found, "loader path"};
+  return runtime_error("ONNX Runtime", "was not found in the Python environment nor by the loader", kInstallOrt);
+}
+
+Result<Path> find_qnn(const RuntimeSearch& search, const std::optional<std::string>& given, const std::string& subject) {
+  std::error_code code;
+  if (given) {
+    Path path = *given;
+    if (fs::is_directory(path, code)) path /= kQnnName;
+    if (fs::is_regular_file(path, code)) return fs::absolute(path);
+    return runtime_error(subject, fmt::format("the provider library {} is absent", path.string()), kInstallQnn);
+  }
+  for (const Path& site : search.python_site_folders) {
+    const Path path = site / "onnxruntime_qnn" / kQnnName;
+    if (fs::is_regular_file(path, code)) return fs::absolute(path);
+  }
+  return runtime_error(subject, "the QNN provider was not found in the Python environment", kInstallQnn);
+}
+
+}  // namespace paritas

@@ -1,0 +1,14 @@
+// Where the libraries of ONNX Runtime and its plug-ins lie on this machine. find_onnxruntime() is declared in target.h.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "paritas/runtime/target.h"
+
+namespace paritas {
+
+// The QNN provider's plug-in: `given` (a library or a folder that holds it), or onnxruntime_qnn/ in the site folders.
+Result<Path> find_qnn(const RuntimeSearch& search, const std::optional<std::string>& given, const std::string& subject);
+
+}  // namespace paritas

@@ -1,0 +1,252 @@
+#include "paritas/runtime/protocol.h"
+
+#include <cassert>
+#include <map>
+
+#include <fmt/format.h>
+
+namespace paritas::protocol {
+namespace {
+
+constexpr const char* kSubject = "worker message";
+
+Json encode_map(const std::map<std::string, std::string>& values) {
+  Json json = Json::object();
+  for (const auto& [key, value] : values) json[key] = value;
+  return json;
+}
+
+Result<std::map<std::string, std::string>> decode_map(const Json& object, const char* key) {
+  PARITAS_ASSIGN(const Json* json, json_object(object, key, kSubject));
+  std::map<std::string, std::string> values;
+  for (const auto& [name, value] : json->items()) {
+    if (!value.is_string()) return runtime_error(kSubject, fmt::format("\"{}\" holds a value that is no string", key));
+    values[name] = value.get<std::string>();
+  }
+  return values;
+}
+
+Result<bool> decode_bool(const Json& object, const char* key) {
+  auto it = object.is_object() ? object.find(key) : object.end();
+  if (it == object.end() || !it->is_boolean())
+    return runtime_error(kSubject, fmt::format("\"{}\" is not true or false", key));
+  return it->get<bool>();
+}
+
+Result<double> decode_number(const Json& object, const char* key) {
+  auto it = object.is_object() ? object.find(key) : object.end();
+  if (it == object.end() || !it->is_number()) return runtime_error(kSubject, fmt::format("\"{}\" is no number", key));
+  return it->get<double>();
+}
+
+Json encode_ports(const std::vector<PortInfo>& ports) {
+  Json array = Json::array();
+  for (const PortInfo& port : ports)
+    array.push_back({{"name", port.name}, {"dtype", port.dtype ? name(*port.dtype) : ""}, {"dims", port.dims}});
+  return array;
+}
+
+Result<std::vector<PortInfo>> decode_ports(const Json& object, const char* key) {
+  PARITAS_ASSIGN(const Json* array, json_array(object, key, kSubject));
+  std::vector<PortInfo> ports;
+  for (const Json& json : *array) {
+    PortInfo port;
+    PARITAS_ASSIGN(port.name, json_string(json, "name", kSubject));
+    PARITAS_ASSIGN(const std::string dtype, json_string(json, "dtype", kSubject));
+    port.dtype = dtype_from_name(dtype);
+    PARITAS_ASSIGN(const Json* dims, json_array(json, "dims", kSubject));
+    PARITAS_ASSIGN(port.dims, decode_shape(*dims));
+    ports.push_back(std::move(port));
+  }
+  return ports;
+}
+
+Result<std::vector<AssignedNode>> decode_assignment(const Json& object) {
+  PARITAS_ASSIGN(const Json* array, json_array(object, "assignment", kSubject));
+  std::vector<AssignedNode> nodes;
+  nodes.reserve(array->size());
+  for (const Json& row : *array) {
+    if (!row.is_array() || row.size() != 4 || !row[0].is_string() || !row[1].is_string() || !row[2].is_string() ||
+        !row[3].is_number_integer())
+      return runtime_error(kSubject, "an assigned node is malformed");
+    nodes.push_back({row[0].get<std::string>(), row[1].get<std::string>(), row[2].get<std::string>(), row[3].get<int>()});
+  }
+  return nodes;
+}
+
+}  // namespace
+
+Json encode_names(const std::vector<std::string>& names) {
+  Json array = Json::array();
+  for (const std::string& each : names) array.push_back(each);
+  return array;
+}
+
+Result<std::vector<std::string>> decode_names(const Json& object, const char* key) {
+  PARITAS_ASSIGN(const Json* array, json_array(object, key, kSubject));
+  std::vector<std::string> names;
+  for (const Json& value : *array) {
+    if (!value.is_string()) return runtime_error(kSubject, fmt::format("\"{}\" holds something else than names", key));
+    names.push_back(value.get<std::string>());
+  }
+  return names;
+}
+
+Result<Shape> decode_shape(const Json& value) {
+  Shape shape;
+  if (!value.is_array()) return runtime_error(kSubject, "a shape is not an array");
+  for (const Json& dimension : value) {
+    if (!dimension.is_number_integer()) return runtime_error(kSubject, "a dimension is not a whole number");
+    shape.push_back(dimension.get<int64_t>());
+  }
+  return shape;
+}
+
+Result<DType> decode_dtype(const Json& value) {
+  const auto dtype = value.is_string() ? dtype_from_name(value.get_ref<const std::string&>()) : std::nullopt;
+  if (!dtype) return runtime_error(kSubject, "unknown element type");
+  return *dtype;
+}
+
+Json encode(const Target& target) {
+  Json json = {{"text", target.spec.text},
+               {"provider", target.provider},
+               {"provider_library", target.provider_library},
+               {"provider_options", encode_map(target.provider_options)},
+               {"session_entries", encode_map(target.session_entries)},
+               {"threads", target.threads},
+               {"optimisation", target.optimisation},
+               {"can_op_trace", target.capabilities.op_trace}};
+  return json;
+}
+
+Result<Target> decode_target(const Json& json) {
+  Target target;
+  PARITAS_ASSIGN(target.spec.text, json_string(json, "text", kSubject));
+  PARITAS_ASSIGN(target.provider, json_string(json, "provider", kSubject));
+  PARITAS_ASSIGN(target.provider_library, json_string(json, "provider_library", kSubject));
+  PARITAS_ASSIGN(target.provider_options, decode_map(json, "provider_options"));
+  PARITAS_ASSIGN(target.session_entries, decode_map(json, "session_entries"));
+  PARITAS_ASSIGN(const int64_t threads, json_int(json, "threads", kSubject));
+  target.threads = static_cast<int>(threads);
+  PARITAS_ASSIGN(target.optimisation, json_string(json, "optimisation", kSubject));
+  PARITAS_ASSIGN(target.capabilities.op_trace, decode_bool(json, "can_op_trace"));
+  return target;
+}
+
+Json encode(const SessionRequest& request) {
+  return {{"model", request.model.string()},
+          {"external_data_folder", request.external_data_folder.string()},
+          {"target", encode(request.target)},
+          {"fetch", encode_names(request.fetch)},
+          {"op_trace", request.op_trace}};
+}
+
+Result<SessionRequest> decode_session_request(const Json& json) {
+  SessionRequest request;
+  PARITAS_ASSIGN(request.model, json_string(json, "model", kSubject));
+  PARITAS_ASSIGN(request.external_data_folder, json_string(json, "external_data_folder", kSubject));
+  PARITAS_ASSIGN(const Json* target, json_object(json, "target", kSubject));
+  PARITAS_ASSIGN(request.target, decode_target(*target));
+  PARITAS_ASSIGN(request.fetch, decode_names(json, "fetch"));
+  PARITAS_ASSIGN(request.op_trace, decode_bool(json, "op_trace"));
+  return request;
+}
+
+Json encode(const SessionInfo& info) {
+  Json assignment = Json::array();
+  for (const AssignedNode& node : info.assignment)
+    assignment.push_back(Json::array({node.name, node.op, node.provider, node.partition}));
+  Json traces = Json::array();
+  for (const Path& path : info.op_traces) traces.push_back(path.string());
+  return {{"session", info.id},
+          {"inputs", encode_ports(info.inputs)},
+          {"outputs", encode_ports(info.outputs)},
+          {"assignment", std::move(assignment)},
+          {"partitions", info.partitions},
+          {"op_traces", std::move(traces)},
+          {"seconds", info.seconds}};
+}
+
+Result<SessionInfo> decode_session_info(const Json& json) {
+  SessionInfo info;
+  PARITAS_ASSIGN(const int64_t id, json_int(json, "session", kSubject));
+  info.id = static_cast<int>(id);
+  PARITAS_ASSIGN(info.inputs, decode_ports(json, "inputs"));
+  PARITAS_ASSIGN(info.outputs, decode_ports(json, "outputs"));
+  PARITAS_ASSIGN(info.assignment, decode_assignment(json));
+  PARITAS_ASSIGN(const int64_t partitions, json_int(json, "partitions", kSubject));
+  info.partitions = static_cast<int>(partitions);
+  PARITAS_ASSIGN(const std::vector<std::string> traces, decode_names(json, "op_traces"));
+  info.op_traces.assign(traces.begin(), traces.end());
+  PARITAS_ASSIGN(info.seconds, decode_number(json, "seconds"));
+  return info;
+}
+
+Json encode_error(const Error& error) {
+  return {{"ok", false},
+          {"kind", static_cast<int>(error.kind)},
+          {"subject", error.subject},
+          {"cause", error.cause},
+          {"remedy", error.remedy},
+          {"details", error.details}};
+}
+
+Error decode_error(const Json& json) {
+  Error error;
+  error.kind = ErrorKind::kRuntime;
+  auto text = [&](const char* key) {
+    auto value = json_string(json, key, kSubject);
+    return value ? *value : std::string();
+  };
+  if (auto kind = json_int(json, "kind", kSubject); kind && *kind >= 0 && *kind <= static_cast<int>(ErrorKind::kRuntime))
+    error.kind = static_cast<ErrorKind>(*kind);
+  error.subject = text("subject");
+  error.cause = text("cause");
+  error.remedy = text("remedy");
+  error.details = text("details");
+  if (error.cause.empty()) error.cause = "the worker reported an error without a cause";
+  return error;
+}
+
+Json encode_tensors(const std::vector<std::pair<std::string, Tensor>>& tensors) {
+  Json array = Json::array();
+  for (const auto& [label, tensor] : tensors) {
+    assert(tensor.bytes.file() != nullptr);
+    array.push_back({{"name", label},
+                     {"dtype", name(tensor.dtype)},
+                     {"shape", tensor.shape},
+                     {"file", std::filesystem::absolute(tensor.bytes.file()->path()).string()},
+                     {"offset", tensor.bytes.offset()},
+                     {"bytes", tensor.bytes.size()}});
+  }
+  return array;
+}
+
+Result<std::vector<std::pair<std::string, Tensor>>> decode_tensors(const Json& array) {
+  if (!array.is_array()) return runtime_error(kSubject, "tensors are not an array");
+  std::vector<std::pair<std::string, Tensor>> tensors;
+  std::map<std::string, std::shared_ptr<const File>> files;
+  for (const Json& json : array) {
+    PARITAS_ASSIGN(std::string label, json_string(json, "name", kSubject));
+    PARITAS_ASSIGN(const std::string path, json_string(json, "file", kSubject));
+    PARITAS_ASSIGN(const uint64_t offset, json_uint(json, "offset", kSubject));
+    PARITAS_ASSIGN(const uint64_t size, json_uint(json, "bytes", kSubject));
+    PARITAS_ASSIGN(const Json* dims, json_array(json, "shape", kSubject));
+    PARITAS_ASSIGN(Shape shape, decode_shape(*dims));
+    PARITAS_ASSIGN(const std::string code, json_string(json, "dtype", kSubject));
+    PARITAS_ASSIGN(const DType dtype, decode_dtype(Json(code)));
+    auto& file = files[path];
+    if (file == nullptr) {
+      PARITAS_ASSIGN(file, File::open(path));
+    }
+    if (offset > file->size() || size > file->size() - offset)
+      return input_error(path, fmt::format("is shorter than the tensor \"{}\" needs", label),
+                         "it changed while it was in use: run again");
+    PARITAS_ASSIGN(Tensor tensor, make_tensor(dtype, std::move(shape), Bytes::in_file(file, offset, size), path));
+    tensors.emplace_back(std::move(label), std::move(tensor));
+  }
+  return tensors;
+}
+
+}  // namespace paritas::protocol

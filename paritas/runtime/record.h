@@ -1,0 +1,32 @@
+// `paritas run`: runs a model on a target for one or more samples and records what it did.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "paritas/recording/recording.h"
+#include "paritas/runtime/runner.h"
+
+namespace paritas {
+
+struct RecordRequest {
+  Path model;
+  std::vector<NamedTensors> samples;
+  std::map<std::string, int64_t> dims;
+  Target target;
+  std::vector<std::string> marks;  // "all", "none", or patterns (exact names, * and ?); empty: none
+  Path output;
+  bool overwrite = false;
+  WorkerOptions worker;            // scratch is set by record()
+  Path scratch_root;
+  uint64_t memory_budget = uint64_t{1} << 30;
+  std::string tool_version;
+  std::function<void(const std::string& stage)> progress;
+};
+
+// Returns what was written. Nothing is left at `output` when anything fails.
+Result<RunInfo> record(const RecordRequest& request);
+
+}  // namespace paritas

@@ -1,0 +1,62 @@
+#include "paritas/runtime/run_info.h"
+
+#include <ctime>
+#include <sys/utsname.h>
+
+#include <fmt/format.h>
+
+#include "paritas/base/sha256.h"
+#include "paritas/base/threads.h"
+
+namespace paritas {
+
+RunInfo make_run_info(const onnx_model::Model& model, const Target& target, const RuntimeIdentity& identity) {
+  RunInfo info;
+  info.model_path = model.path().string();
+  if (auto hash = sha256_of_file(model.path())) info.model_sha256 = *hash;
+  info.ir_version = model.proto().ir_version();
+  for (const auto& opset : model.proto().opset_import())
+    info.opsets[opset.domain().empty() ? "ai.onnx" : opset.domain()] = opset.version();
+  info.producer = model.proto().producer_name();
+  if (!model.proto().producer_version().empty()) info.producer += " " + model.proto().producer_version();
+  info.target = target.spec.text;
+  info.provider = target.provider;
+  info.options = target.provider_options;
+  info.options.insert(target.session_entries.begin(), target.session_entries.end());
+  if (target.simulate) {
+    info.options["simulate.format"] = name(target.simulate->format);
+    info.options["simulate.overflow"] = target.simulate->overflow == Overflow::kInfinity ? "inf" : "saturate";
+  }
+  info.optimisation = target.optimisation;
+  info.threads = target.threads;
+  info.runtime = {identity.version, identity.path.string(), identity.sha256, {}};
+  if (!target.provider_library.empty())
+    info.provider_library = {"", target.provider_library, identity.provider_library_sha256, {}};
+  info.notes = target.notes;
+  info.host = host_summary();
+  return info;
+}
+
+Status require_device_took_part(const Target& target, const PlacementCounts& counts) {
+  if (!target.capabilities.device || counts.total() == 0 || counts.on(target.provider) > 0) return {};
+  return runtime_error(target.spec.text,
+                       fmt::format("0 of {} nodes ran on {}: this compares the CPU with itself", counts.total(),
+                                   target.provider),
+                       "check the provider's options and whether it supports this model");
+}
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  ::gmtime_r(&now, &parts);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday,
+                     parts.tm_hour, parts.tm_min, parts.tm_sec);
+}
+
+std::string host_summary() {
+  struct utsname name {};
+  if (::uname(&name) != 0) return "unknown";
+  return fmt::format("{} {} {}, {} cores", name.sysname, name.release, name.machine, available_cores());
+}
+
+}  // namespace paritas

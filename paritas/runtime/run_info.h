@@ -1,0 +1,21 @@
+// Provenance of a run from what is known before and after it.
+#pragma once
+
+#include "paritas/onnx/model.h"
+#include "paritas/recording/provenance.h"
+#include "paritas/runtime/target.h"
+#include "paritas/runtime/worker.h"
+
+namespace paritas {
+
+// Everything but start, duration, placement, tensors, tool_version and the hashes after the run.
+RunInfo make_run_info(const onnx_model::Model& model, const Target& target, const RuntimeIdentity& identity);
+
+// A device run in which the requested provider took nothing proves nothing:
+// "0 of 813 nodes ran on GGMLExecutionProvider: this compares the CPU with itself". Says nothing when placement is unknown.
+Status require_device_took_part(const Target& target, const PlacementCounts& counts);
+
+std::string utc_now();       // "2026-11-30T04:05:06Z"
+std::string host_summary();  // "Linux 6.1 x86_64, 2 cores"
+
+}  // namespace paritas

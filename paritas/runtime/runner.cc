@@ -1,0 +1,54 @@
+#include "paritas/runtime/runner.h"
+
+#include <fmt/format.h>
+
+#include "paritas/runtime/sim/simulate.h"
+
+namespace paritas {
+
+Session::Session(Session&& other) noexcept
+    : worker_(std::exchange(other.worker_, nullptr)), info_(std::move(other.info_)) {}
+
+Session::~Session() {
+  if (worker_ != nullptr) static_cast<void>(worker_->close(info_.id));  // a dead worker was reported already
+}
+
+Result<RunReply> Session::run(const std::vector<std::pair<std::string, Tensor>>& inputs,
+                              const std::vector<std::string>& fetch,
+                              const std::vector<std::pair<std::string, Tensor>>& perturb) {
+  RunRequest request;
+  request.session = info_.id;
+  request.inputs = inputs;
+  request.fetch = fetch;
+  request.perturb = perturb;
+  return worker_->run(request);
+}
+
+Result<Runner> Runner::start(const Target& target, const WorkerOptions& options) {
+  PARITAS_ASSIGN(auto worker, Worker::start(options));
+  return Runner(target, std::move(worker), options.scratch);
+}
+
+Result<Session> Runner::open(const onnx_model::Model& model, bool op_trace) {
+  const Path folder = scratch_ / fmt::format("model-{}", opened_++);
+  std::error_code code;
+  std::filesystem::create_directories(folder, code);
+  if (code) return input_error(folder.string(), fmt::format("cannot be created: {}", code.message()));
+  SessionRequest request;
+  request.target = target_;
+  request.op_trace = op_trace && target_.capabilities.op_trace;
+  if (target_.simulate) {
+    PARITAS_ASSIGN(auto simulated, simulate(model, *target_.simulate));
+    PARITAS_ASSIGN(auto saved, simulated.save(folder));
+    request.model = saved.model;
+  } else {
+    PARITAS_ASSIGN(auto saved, model.save(folder));
+    request.model = saved.model;
+  }
+  auto info = worker_->open(request);
+  std::filesystem::remove_all(folder, code);  // weights stay mapped while the session needs them
+  if (!info) return tl::make_unexpected(std::move(info).error());
+  return Session(worker_.get(), std::move(*info));
+}
+
+}  // namespace paritas

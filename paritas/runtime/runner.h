@@ -1,0 +1,54 @@
+// A worker bound to one target: opens sessions on edited models and runs them. What differs between targets (the
+// simulator's graph edit, provider options) is settled here, so that callers only deal in models and tensors.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "paritas/onnx/model.h"
+#include "paritas/runtime/worker.h"
+
+namespace paritas {
+
+class Runner;
+
+// An open session; closing is automatic. Must not outlive its Runner.
+class Session {
+ public:
+  Session(Session&& other) noexcept;
+  Session& operator=(Session&&) = delete;
+  ~Session();
+
+  const SessionInfo& info() const { return info_; }
+  Result<RunReply> run(const std::vector<std::pair<std::string, Tensor>>& inputs,
+                       const std::vector<std::string>& fetch = {},
+                       const std::vector<std::pair<std::string, Tensor>>& perturb = {});
+
+ private:
+  friend class Runner;
+  Session(Worker* worker, SessionInfo info) : worker_(worker), info_(std::move(info)) {}
+  Worker* worker_;
+  SessionInfo info_;
+};
+
+class Runner {
+ public:
+  static Result<Runner> start(const Target& target, const WorkerOptions& options);
+
+  const Target& target() const { return target_; }
+  Worker& worker() { return *worker_; }
+
+  // The model is edited for the target if need be, written to scratch and opened; the files go when the session is open.
+  Result<Session> open(const onnx_model::Model& model, bool op_trace = false);
+
+ private:
+  Runner(Target target, std::unique_ptr<Worker> worker, Path scratch)
+      : target_(std::move(target)), worker_(std::move(worker)), scratch_(std::move(scratch)) {}
+  Target target_;
+  std::unique_ptr<Worker> worker_;
+  Path scratch_;
+  int opened_ = 0;
+};
+
+}  // namespace paritas

@@ -1,0 +1,183 @@
+#include "paritas/runtime/sim/operators.h"
+
+#include <cstring>
+#include <optional>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "paritas/runtime/ort/api.h"
+#include "paritas/runtime/sim/round_values.h"
+
+namespace paritas::sim {
+namespace {
+
+const std::map<std::string, TensorView>* active_perturbations = nullptr;
+
+// One operator with one input and one output. The callbacks are C function pointers; exceptions become OrtStatus.
+template <class Kernel>
+struct Operator : OrtCustomOp {
+  explicit Operator(const char* operator_name) : OrtCustomOp{}, name(operator_name) {
+    version = ort::api_version();
+    GetName = [](const OrtCustomOp* op) { return static_cast<const Operator*>(op)->name; };
+    GetExecutionProviderType = [](const OrtCustomOp*) -> const char* { return nullptr; };
+    // Undefined means any type; ONNX Runtime then gives the output the type that it inferred for the input.
+    GetInputType = [](const OrtCustomOp*, size_t) { return ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED; };
+    GetOutputType = [](const OrtCustomOp*, size_t) { return ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED; };
+    GetInputTypeCount = [](const OrtCustomOp*) -> size_t { return 1; };
+    GetOutputTypeCount = [](const OrtCustomOp*) -> size_t { return 1; };
+    GetInputCharacteristic = [](const OrtCustomOp*, size_t) { return INPUT_OUTPUT_REQUIRED; };
+    GetOutputCharacteristic = [](const OrtCustomOp*, size_t) { return INPUT_OUTPUT_REQUIRED; };
+    GetInputMemoryType = [](const OrtCustomOp*, size_t) { return OrtMemTypeDefault; };
+    GetVariadicInputMinArity = [](const OrtCustomOp*) { return 1; };
+    GetVariadicInputHomogeneity = [](const OrtCustomOp*) { return 1; };
+    GetVariadicOutputMinArity = [](const OrtCustomOp*) { return 1; };
+    GetVariadicOutputHomogeneity = [](const OrtCustomOp*) { return 1; };
+    GetStartVersion = [](const OrtCustomOp*) { return 1; };
+    GetEndVersion = [](const OrtCustomOp*) { return 1; };
+    CreateKernelV2 = [](const OrtCustomOp*, const OrtApi*, const OrtKernelInfo* info, void** kernel) -> OrtStatusPtr {
+      return status_of([&] { *kernel = new Kernel(Ort::ConstKernelInfo(info)); });
+    };
+    KernelComputeV2 = [](void* kernel, OrtKernelContext* context) -> OrtStatusPtr {
+      return status_of([&] { static_cast<Kernel*>(kernel)->compute(Ort::KernelContext(context)); });
+    };
+    KernelDestroy = [](void* kernel) { delete static_cast<Kernel*>(kernel); };
+    // The output may take the input's memory when nothing else reads the input.
+    GetMayInplace = [](int** input, int** output) -> size_t {
+      *input = new int[1]{0};
+      *output = new int[1]{0};
+      return 1;
+    };
+    ReleaseMayInplace = [](int* input, int* output) {
+      delete[] input;
+      delete[] output;
+    };
+  }
+
+  template <class Body>
+  static OrtStatusPtr status_of(Body&& body) noexcept {
+    try {
+      body();
+      return nullptr;
+    } catch (const std::exception& e) {
+      return Ort::GetApi().CreateStatus(ORT_RUNTIME_EXCEPTION, e.what());
+    } catch (...) {
+      return Ort::GetApi().CreateStatus(ORT_RUNTIME_EXCEPTION, "unknown exception");
+    }
+  }
+
+  const char* name;
+};
+
+struct Operands {
+  Ort::ConstValue input;
+  ONNXTensorElementDataType type = ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
+  Shape shape;
+  uint64_t count = 0;
+};
+
+Operands operands(const Ort::KernelContext& context) {
+  Operands result;
+  result.input = context.GetInput(0);
+  auto info = result.input.GetTensorTypeAndShapeInfo();
+  result.type = info.GetElementType();
+  result.shape = info.GetShape();
+  result.count = info.GetElementCount();
+  return result;
+}
+
+void copy_through(const Operands& in, Ort::UnownedValue out) {
+  if (in.type == ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING) {
+    for (size_t i = 0; i < in.count; ++i) {
+      const std::string text = in.input.GetStringTensorElement(i);
+      std::memcpy(out.GetResizedStringTensorElementBuffer(i, text.size()), text.data(), text.size());
+    }
+    return;
+  }
+  const void* from = in.input.GetTensorRawData();
+  void* to = out.GetTensorMutableRawData();
+  size_t size = in.input.GetTensorSizeInBytes();
+  if (from != to && size != 0) std::memcpy(to, from, size);
+}
+
+class RoundKernel {
+ public:
+  explicit RoundKernel(Ort::ConstKernelInfo info) {
+    std::string format = info.GetAttribute<std::string>(kFormatAttribute);
+    auto dtype = dtype_from_name(format);
+    if (!dtype || !is_float(*dtype)) throw std::invalid_argument(fmt::format("Round: unknown format \"{}\"", format));
+    format_.format = *dtype;
+    std::string overflow = info.GetAttribute<std::string>(kOverflowAttribute);
+    if (overflow != "inf" && overflow != "saturate")
+      throw std::invalid_argument(fmt::format("Round: unknown overflow \"{}\"", overflow));
+    format_.overflow = overflow == "inf" ? Overflow::kInfinity : Overflow::kSaturate;
+  }
+
+  void compute(const Ort::KernelContext& context) const {
+    const Operands in = operands(context);
+    auto out = context.GetOutput(0, in.shape);
+    const auto dtype = dtype_from_onnx(in.type);
+    if (!dtype || !is_rounded(*dtype)) return copy_through(in, out);
+    const size_t size = byte_size(*dtype, in.count);
+    round_values(*dtype, std::span(static_cast<const std::byte*>(in.input.GetTensorRawData()), size),
+                 std::span(static_cast<std::byte*>(out.GetTensorMutableRawData()), size), format_);
+  }
+
+ private:
+  SimulatedFormat format_;
+};
+
+class PerturbKernel {
+ public:
+  explicit PerturbKernel(Ort::ConstKernelInfo info) : key_(info.GetAttribute<std::string>(kKeyAttribute)) {}
+
+  void compute(const Ort::KernelContext& context) const {
+    Operands in = operands(context);
+    const TensorView* replacement = find();
+    if (replacement != nullptr) check(in, *replacement);
+    auto out = context.GetOutput(0, in.shape);
+    if (replacement == nullptr) return copy_through(in, out);
+    if (!replacement->bytes().empty())
+      std::memcpy(out.GetTensorMutableRawData(), replacement->bytes().data(), replacement->bytes().size());
+  }
+
+ private:
+  const TensorView* find() const {
+    if (active_perturbations == nullptr) return nullptr;
+    auto it = active_perturbations->find(key_);
+    return it == active_perturbations->end() ? nullptr : &it->second;
+  }
+
+  void check(const Operands& in, const TensorView& replacement) const {
+    auto dtype = dtype_from_onnx(in.type);
+    if (dtype && *dtype == replacement.dtype() && in.shape == replacement.shape()) return;
+    throw std::invalid_argument(fmt::format(
+        "Perturb \"{}\": the tensor is {} {}, the replacement {} {}", key_, dtype ? name(*dtype) : "of another type",
+        to_string(in.shape), name(replacement.dtype()), to_string(replacement.shape())));
+  }
+
+  std::string key_;
+};
+
+}  // namespace
+
+OrtCustomOpDomain* operator_domain() {
+  static Operator<RoundKernel> round(kRound);
+  static Operator<PerturbKernel> perturb(kPerturb);
+  static Ort::CustomOpDomain* domain = [] {
+    auto* made = new Ort::CustomOpDomain(kDomain);  // never freed: sessions may outlive static destruction
+    made->Add(&round);
+    made->Add(&perturb);
+    return made;
+  }();
+  return *domain;
+}
+
+ActivePerturbations::ActivePerturbations(std::map<std::string, TensorView> replacements)
+    : replacements_(std::move(replacements)) {
+  active_perturbations = &replacements_;
+}
+
+ActivePerturbations::~ActivePerturbations() { active_perturbations = nullptr; }
+
+}  // namespace paritas::sim

@@ -1,0 +1,289 @@
+#include "paritas/runtime/target.h"
+
+#include <charconv>
+#include <functional>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "paritas/runtime/find_library.h"
+
+namespace paritas {
+namespace {
+
+constexpr const char* kCpuProvider = "CPUExecutionProvider";
+constexpr const char* kQnnProvider = "QNNExecutionProvider";
+
+bool is_session_entry(const std::string& key) { return key.rfind("session.", 0) == 0 || key.rfind("ep.", 0) == 0; }
+
+// Takes options one by one and knows at the end which ones nobody took.
+class Options {
+ public:
+  explicit Options(const TargetSpec& spec) : subject_(spec.text), left_(spec.options) {}
+
+  const std::string& subject() const { return subject_; }
+
+  std::optional<std::string> take(const std::string& key) {
+    known_.insert(key);
+    auto found = left_.find(key);
+    if (found == left_.end()) return std::nullopt;
+    std::string value = std::move(found->second);
+    left_.erase(found);
+    return value;
+  }
+
+  void take_session_entries(Target& target) {
+    for (auto it = left_.begin(); it != left_.end();) {
+      if (is_session_entry(it->first)) {
+        target.session_entries.insert(*it);
+        it = left_.erase(it);
+      } else {
+        ++it;
+      }
+    }
+  }
+
+  std::map<std::string, std::string> take_rest() { return std::exchange(left_, {}); }
+
+  Status none_left() const {
+    if (left_.empty()) return {};
+    return usage_error(subject_, fmt::format("unknown option \"{}\"", left_.begin()->first),
+                       fmt::format("known are {}, and keys that start with session. or ep.", fmt::join(known_, ", ")));
+  }
+
+ private:
+  std::string subject_;
+  std::map<std::string, std::string> left_;
+  std::set<std::string> known_;
+};
+
+Status take_threads(Options& options, Target& target) {
+  const auto text = options.take("threads");
+  if (!text) return {};
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), target.threads);
+  if (error != std::errc() || end != text->data() + text->size() || target.threads < 1 || target.threads > 1024)
+    return usage_error(options.subject(), fmt::format("threads={} is not a number from 1 to 1024", *text));
+  return {};
+}
+
+Status take_choice(Options& options, const char* key, const std::vector<std::string>& choices, std::string& value) {
+  const auto text = options.take(key);
+  if (!text) return {};
+  for (const std::string& choice : choices) {
+    if (*text == choice) {
+      value = choice;
+      return {};
+    }
+  }
+  return usage_error(options.subject(), fmt::format("{}={} is not known", key, *text),
+                     fmt::format("choose {}", fmt::join(choices, ", ")));
+}
+
+Status take_optimisation(Options& options, Target& target) {
+  return take_choice(options, "opt", {"none", "basic", "extended", "all"}, target.optimisation);
+}
+
+Status no_variant(const TargetSpec& spec) {
+  if (spec.variant.empty()) return {};
+  return usage_error(spec.text, fmt::format("{} has no variants, \":{}\" was given", spec.name, spec.variant));
+}
+
+Result<Target> resolve_cpu(const TargetSpec& spec) {
+  PARITAS_TRY(no_variant(spec));
+  Target target;
+  target.provider = kCpuProvider;
+  Options options(spec);
+  PARITAS_TRY(take_threads(options, target));
+  PARITAS_TRY(take_optimisation(options, target));
+  options.take_session_entries(target);
+  PARITAS_TRY(options.none_left());
+  return target;
+}
+
+Result<Target> resolve_simulator(const TargetSpec& spec) {
+  SimulatedFormat format;
+  if (spec.variant == "bf16") {
+    format.format = DType::kBF16;
+  } else if (spec.variant != "fp16") {
+    return usage_error(spec.text, fmt::format("the simulator has no format \"{}\"", spec.variant),
+                       "choose sim:fp16 or sim:bf16");
+  }
+  Target target;
+  target.provider = kCpuProvider;
+  target.capabilities.storage_type = format.format;
+  Options options(spec);
+  PARITAS_TRY(take_threads(options, target));
+  std::string overflow = "inf";
+  PARITAS_TRY(take_choice(options, "overflow", {"inf", "saturate"}, overflow));
+  format.overflow = overflow == "inf" ? Overflow::kInfinity : Overflow::kSaturate;
+  target.simulate = format;
+  options.take_session_entries(target);
+  PARITAS_TRY(options.none_left());
+  return target;
+}
+
+// Options of the QNN provider that Qualcomm and ONNX Runtime document (onnxruntime-qnn 2.7.0). Others are passed on too,
+// with a note: the provider grows faster than this list.
+const std::set<std::string>& documented_qnn_options() {
+  static const std::set<std::string> options = {
+      "backend_type", "backend_path", "device_id", "disable_file_mapped_weights", "dump_json_qnn_graph",
+      "dump_qnn_ir_dlc", "dump_qnn_ir_dlc_dir", "enable_framework_op_trace", "enable_htp_fp16_clamp_overflow",
+      "enable_htp_fp16_precision", "enable_htp_graph_splitting", "enable_htp_shared_memory_allocator",
+      "enable_htp_spill_fill_buffer", "enable_vtcm_backup_buffer_sharing", "extended_udma", "framework_op_trace_dir",
+      "htp_arch", "htp_bf16_enable", "htp_graph_finalization_optimization_mode", "htp_performance_mode",
+      "json_qnn_graph_dir", "offload_graph_io_quantization", "op_affinity", "op_packages", "profiling_file_path",
+      "profiling_level", "qnn_context_priority", "qnn_ir_backend_path", "qnn_saver_path", "rpc_control_latency",
+      "skip_qnn_version_check", "soc_model", "vtcm_mb"};
+  return options;
+}
+
+Result<Target> resolve_qnn(const TargetSpec& spec, const RuntimeSearch& search) {
+  if (spec.variant != "htp" && spec.variant != "cpu")
+    return usage_error(spec.text, fmt::format("the QNN provider has no back end \"{}\" here", spec.variant),
+                       "choose qnn:htp or qnn:cpu");
+  const bool htp = spec.variant == "htp";
+  Target target;
+  target.provider = kQnnProvider;
+  target.optimisation = "all";  // with optimisation off the provider fails unless all constants were folded before
+  Options options(spec);
+  PARITAS_ASSIGN(const Path library, find_qnn(search, options.take("library"), spec.text));
+  target.provider_library = library.string();
+  PARITAS_TRY(take_threads(options, target));
+  PARITAS_TRY(take_optimisation(options, target));
+  options.take_session_entries(target);
+  target.provider_options = options.take_rest();
+  for (const auto& [key, value] : target.provider_options) {
+    if (documented_qnn_options().count(key) == 0)
+      target.notes.push_back(fmt::format("{} is not a documented QNN option; it was passed on as given", key));
+  }
+  if (target.provider_options.count("backend_type") == 0 && target.provider_options.count("backend_path") == 0) {
+    const Path backend = library.parent_path() / (htp ? "libQnnHtp.so" : "libQnnCpu.so");
+    std::error_code code;
+    if (!std::filesystem::exists(backend, code))
+      return runtime_error(spec.text, fmt::format("the QNN back end {} is absent", backend.string()),
+                           "give backend_path=PATH, or choose qnn:htp with onnxruntime-qnn 2.7.0");
+    target.provider_options["backend_path"] = backend.string();
+  }
+  target.capabilities.device = true;
+  target.capabilities.free_dimensions = false;
+  target.capabilities.fallback_switch = true;
+  target.capabilities.op_trace = true;
+  if (!htp) return target;
+  target.provider_options.try_emplace("soc_model", "77");
+  target.provider_options.try_emplace("htp_arch", "73");
+  target.capabilities.storage_type = DType::kF16;
+#if defined(__x86_64__)
+  target.notes.push_back("x86-64 emulation of the HTP: results, not speed");
+#endif
+  return target;
+}
+
+Result<Target> resolve_plugin(const TargetSpec& spec) {
+  const std::string example = "for example ort:GGMLExecutionProvider,library=/path/to/libonnxruntime_ggml.so";
+  if (spec.variant.empty()) return usage_error(spec.text, "the provider's name is missing", example);
+  Target target;
+  target.provider = spec.variant;
+  target.optimisation = "all";
+  Options options(spec);
+  const auto library = options.take("library");
+  if (!library || library->empty()) return usage_error(spec.text, "library=PATH is missing", example);
+  std::error_code code;
+  if (!std::filesystem::is_regular_file(*library, code))
+    return runtime_error(spec.text, fmt::format("the provider library {} is absent", *library), "check library=PATH");
+  target.provider_library = std::filesystem::absolute(*library).string();
+  PARITAS_TRY(take_threads(options, target));
+  PARITAS_TRY(take_optimisation(options, target));
+  options.take_session_entries(target);
+  target.provider_options = options.take_rest();
+  target.capabilities.device = true;
+  target.capabilities.free_dimensions = false;
+  target.capabilities.fallback_switch = true;
+  return target;
+}
+
+// "a=1,b="x,y"" from `at` on.
+Status parse_options(const std::string& text, size_t at, std::map<std::string, std::string>& options) {
+  while (at < text.size()) {
+    const size_t equals = text.find('=', at);
+    const size_t comma = text.find(',', at);
+    if (equals == std::string::npos || equals == at || comma < equals)
+      return usage_error(text, fmt::format("\"{}\" is not key=value", text.substr(at, comma - at)));
+    const std::string key = text.substr(at, equals - at);
+    std::string value;
+    size_t end;
+    if (text.compare(equals + 1, 1, "\"") == 0) {
+      const size_t quote = text.find('"', equals + 2);
+      if (quote == std::string::npos) return usage_error(text, fmt::format("the quote after {}= is not closed", key));
+      value = text.substr(equals + 2, quote - equals - 2);
+      end = quote + 1;
+      if (end < text.size() && text[end] != ',')
+        return usage_error(text, fmt::format("a comma is missing behind {}=\"{}\"", key, value));
+    } else {
+      end = std::min(comma, text.size());
+      value = text.substr(equals + 1, end - equals - 1);
+    }
+    if (!options.emplace(key, value).second) return usage_error(text, fmt::format("\"{}\" is given twice", key));
+    if (end + 1 == text.size()) return usage_error(text, "ends with a comma");
+    at = end + 1;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<TargetSpec> TargetSpec::parse(const std::string& text) {
+  TargetSpec spec;
+  spec.text = text;
+  const size_t comma = text.find(',');
+  const std::string head = text.substr(0, comma);
+  const size_t colon = head.find(':');
+  spec.name = head.substr(0, colon);
+  if (colon != std::string::npos) spec.variant = head.substr(colon + 1);
+  if (spec.name.empty() || head.find('=') != std::string::npos)
+    return usage_error(text.empty() ? "target" : text, "a target is written name[:variant][,key=value...]",
+                       "for example cpu, sim:fp16 or qnn:htp,soc_model=77");
+  if (comma == std::string::npos) return spec;
+  if (comma + 1 == text.size()) return usage_error(text, "ends with a comma");
+  PARITAS_TRY(parse_options(text, comma + 1, spec.options));
+  return spec;
+}
+
+Result<Target> resolve_target(const TargetSpec& spec, const RuntimeSearch& search) {
+  auto resolved = [&]() -> Result<Target> {
+    if (spec.name == "cpu") return resolve_cpu(spec);
+    if (spec.name == "sim") return resolve_simulator(spec);
+    if (spec.name == "qnn") return resolve_qnn(spec, search);
+    if (spec.name == "ort") return resolve_plugin(spec);
+    return usage_error(spec.text, fmt::format("there is no target \"{}\"", spec.name),
+                       "choose cpu, sim:fp16, sim:bf16, qnn:htp or ort:PROVIDER,library=PATH");
+  }();
+  if (resolved) resolved->spec = spec;
+  return resolved;
+}
+
+std::vector<TargetListing> list_targets(const RuntimeSearch& search) {
+  const auto runtime = find_onnxruntime(search);
+  auto listing = [&](std::string pattern, std::string description, const Error* missing) {
+    TargetListing entry{std::move(pattern), std::move(description), missing == nullptr, {}, {}};
+    if (missing != nullptr) {
+      entry.reason = missing->subject.empty() ? missing->cause : missing->subject + ": " + missing->cause;
+      entry.remedy = missing->remedy;
+    }
+    return entry;
+  };
+  const Error* no_runtime = runtime ? nullptr : &runtime.error();
+  std::vector<TargetListing> list;
+  list.push_back(listing("cpu", "ONNX Runtime on the CPU; threads=1, opt=none|basic|extended|all", no_runtime));
+  list.push_back(listing("sim:fp16", "every float tensor rounded to float16; overflow=inf|saturate", no_runtime));
+  list.push_back(listing("sim:bf16", "every float tensor rounded to bfloat16; overflow=inf|saturate", no_runtime));
+  const auto qnn = find_qnn(search, std::nullopt, "qnn:htp");
+  const Error* no_qnn = no_runtime != nullptr ? no_runtime : qnn ? nullptr : &qnn.error();
+  list.push_back(listing("qnn:htp", "Qualcomm HTP (emulated on x86-64) through ONNX Runtime; any QNN option, "
+                                    "soc_model=77,htp_arch=73", no_qnn));
+  list.push_back(listing("ort:PROVIDER,library=PATH", "any ONNX Runtime provider plug-in; its options as key=value",
+                         no_runtime));
+  return list;
+}
+
+}  // namespace paritas

@@ -1,0 +1,145 @@
+// The worker's side of the control channel. This is the only code of the library that ends its process: it is the process.
+#include <csignal>
+#include <poll.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <map>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "paritas/runtime/line_channel.h"
+#include "paritas/runtime/ort/library.h"
+#include "paritas/runtime/ort/session.h"
+#include "paritas/runtime/protocol.h"
+#include "paritas/runtime/worker.h"
+
+namespace paritas {
+namespace {
+
+constexpr const char* kSubject = "worker";
+
+// VmHWM: unlike ru_maxrss it starts at exec, not with the parent's size at fork.
+uint64_t peak_resident() {
+  uint64_t kilobytes = 0;
+  if (std::FILE* status = std::fopen("/proc/self/status", "re")) {
+    char line[256];
+    while (std::fgets(line, sizeof line, status) != nullptr) {
+      unsigned long value = 0;
+      if (std::sscanf(line, "VmHWM: %lu kB", &value) == 1) kilobytes = value;
+    }
+    std::fclose(status);
+  }
+  return kilobytes * 1024;
+}
+
+// Vendor code may hang for ever while the main process is gone: a thread of its own watches the channel.
+void end_with_the_main_process(int control_read) {
+  std::thread([control_read] {
+    for (;;) {
+      pollfd entry{control_read, POLLRDHUP, 0};
+      if (::poll(&entry, 1, -1) > 0 && (entry.revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL)) != 0) ::_exit(0);
+    }
+  }).detach();
+}
+
+class Server {
+ public:
+  Result<Json> handle(const Json& request) {
+    PARITAS_ASSIGN(const std::string op, json_string(request, "op", kSubject));
+    if (op == "hello") return hello(request);
+    if (op == "open") return open(request);
+    if (op == "run") return run(request);
+    if (op == "close") return close(request);
+    return runtime_error(kSubject, fmt::format("unknown request \"{}\"", op));
+  }
+
+ private:
+  Result<Json> hello(const Json& request) {
+    if (environment_ != nullptr) return runtime_error(kSubject, "ONNX Runtime is loaded already");
+    PARITAS_ASSIGN(const std::string path, json_string(request, "onnxruntime", kSubject));
+    PARITAS_ASSIGN(const ort::LibraryInfo library, ort::load_library(path));
+    PARITAS_ASSIGN(environment_, ort::Environment::create());
+    return Json{{"version", library.version}, {"path", library.path.string()}};
+  }
+
+  Result<Json> open(const Json& request) {
+    if (environment_ == nullptr) return runtime_error(kSubject, "ONNX Runtime is not loaded");
+    PARITAS_ASSIGN(const SessionRequest wanted, protocol::decode_session_request(request));
+    PARITAS_ASSIGN(const std::string trace_folder, json_string(request, "trace_folder", kSubject));
+    PARITAS_ASSIGN(auto session, environment_->open(wanted, trace_folder));
+    SessionInfo info = session->info();
+    info.id = next_++;
+    sessions_[info.id] = std::move(session);
+    return protocol::encode(info);
+  }
+
+  Result<Json> run(const Json& request) {
+    PARITAS_ASSIGN(const auto found, find(request));
+    PARITAS_ASSIGN(const Json* input_list, json_array(request, "inputs", kSubject));
+    PARITAS_ASSIGN(const auto inputs, protocol::decode_tensors(*input_list));
+    PARITAS_ASSIGN(const Json* perturb_list, json_array(request, "perturb", kSubject));
+    PARITAS_ASSIGN(const auto perturb, protocol::decode_tensors(*perturb_list));
+    PARITAS_ASSIGN(const auto fetch, protocol::decode_names(request, "fetch"));
+    PARITAS_ASSIGN(const std::string output, json_string(request, "output", kSubject));
+    PARITAS_ASSIGN(const ort::Session::Ran ran, found->second->run(inputs, fetch, perturb, output));
+    Json outputs = Json::array();
+    for (const ort::StoredOutput& each : ran.outputs)
+      outputs.push_back(Json::array({each.name, name(each.dtype), each.shape, each.offset}));
+    return Json{{"seconds", ran.seconds}, {"outputs", std::move(outputs)}};
+  }
+
+  Result<Json> close(const Json& request) {
+    PARITAS_ASSIGN(const auto found, find(request));
+    sessions_.erase(found);
+    return Json::object();
+  }
+
+  using Sessions = std::map<int64_t, std::unique_ptr<ort::Session>>;
+  Result<Sessions::iterator> find(const Json& request) {
+    PARITAS_ASSIGN(const int64_t id, json_int(request, "session", kSubject));
+    auto found = sessions_.find(id);
+    if (found == sessions_.end()) return runtime_error(kSubject, fmt::format("there is no session {}", id));
+    return found;
+  }
+
+  std::unique_ptr<ort::Environment> environment_;  // outlives the sessions
+  Sessions sessions_;
+  int next_ = 1;
+};
+
+std::string answer(Server& server, const std::string& line, bool& quit) {
+  Result<Json> reply = runtime_error(kSubject, "no reply");
+  auto request = parse_json(line, "worker request");
+  if (!request) {
+    reply = tl::make_unexpected(request.error());
+  } else if (auto op = json_string(*request, "op", kSubject); op && *op == "quit") {
+    quit = true;
+    reply = Json::object();
+  } else {
+    reply = server.handle(*request);
+  }
+  Json json = reply ? std::move(*reply) : protocol::encode_error(reply.error());
+  if (reply) json["ok"] = true;
+  json["peak"] = peak_resident();
+  return dump_json(json, -1);
+}
+
+}  // namespace
+
+int worker_main(int control_read, int control_write) {
+  std::signal(SIGPIPE, SIG_IGN);
+  end_with_the_main_process(control_read);
+  LineChannel channel(control_read, control_write);
+  Server server;
+  bool quit = false;
+  while (!quit) {
+    std::string line;
+    if (channel.receive(line, std::nullopt) != LineChannel::End::kNone) return 1;
+    if (channel.send(answer(server, line, quit), std::nullopt) != LineChannel::End::kNone) return 1;
+  }
+  return 0;
+}
+
+}  // namespace paritas

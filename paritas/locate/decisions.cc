@@ -71,6 +71,7 @@ std::vector<DecisionPoint> find_decisions(const Prepared& prepared,
     for (const std::string& output : node.outputs) {
       auto it = reference.find(output);
       if (it == reference.end() || is_float(it->second.dtype) || !prepared.dependence.depends(output)) continue;
+      if (prepared.index.consumers(output).empty() && !prepared.index.is_output(output)) continue;  // decides nothing
       points.push_back({static_cast<int>(i), output});
     }
   }

@@ -101,7 +101,8 @@ class Explanation {
     facts.op = row.op;
     facts.local_nmse = row.local->metrics.nmse;
     facts.x_baseline = row.local->x_baseline.value_or(NAN);
-    facts.share = input_.sensitivities->alone.at(row.tensor).share;
+    if (auto it = input_.sensitivities->alone.find(row.tensor); it != input_.sensitivities->alone.end())
+      facts.share = it->second.share;
     const auto [amplifier, factor] = strongest_amplifier(row);
     // Rounding as the format demands (at most a few times its cost) can only be fatal when something amplifies it.
     if (!amplifier.empty() && factor >= 30 && facts.local_nmse < 1e-4) return catalogue::amplified(facts, amplifier, factor);

@@ -105,7 +105,7 @@ class RowMaker {
     local.island = island_of_tensor_.at(row.tensor)->name;
     if (local.metrics.storage) {
       local.representable = local.metrics.storage->representable();
-      if (local.representable && local.metrics.storage->max_abs > 0)
+      if (local.representable && local.metrics.storage->max_abs > 0 && std::isfinite(local.metrics.max_abs))
         local.x_baseline = local.metrics.max_abs / local.metrics.storage->max_abs;
     }
     if (auto rounded = evidence_.rounded_inputs.find(row.tensor); rounded != evidence_.rounded_inputs.end())

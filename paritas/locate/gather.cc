@@ -16,6 +16,8 @@ namespace {
 
 // Forced runs are repeated when feeding some decisions changed others; a network that goes on doing so is left there.
 constexpr int kMaxForcedRounds = 3;
+// Below this the reference's own movement (kernels chosen otherwise once a weight is a constant) is float32 rounding.
+constexpr double kNotableNoise = 1e-11;
 
 class Gatherer {
  public:
@@ -89,7 +91,7 @@ class Gatherer {
       PARITAS_ASSIGN(bool equal, equal_bytes(tensor, other->second));
       if (equal || !is_float(tensor.dtype) || tensor.shape != other->second.shape) continue;
       PARITAS_ASSIGN(PairMetrics m, compare_tensors(tensor, other->second, {}));
-      if (m.differing > 0)
+      if (m.differing > 0 && m.nmse > kNotableNoise)
         gathering_.notes.push_back(fmt::format("the reference's {} moves by up to {:.2g} when its tensors are recorded: "
                                                "differences of that size mean nothing",
                                                name, m.max_abs));
@@ -204,8 +206,10 @@ class Gatherer {
     NamedTensors inputs = request_.inputs;
     for (const auto& [tensor, input] : fed.feed_names) inputs.emplace_back(input, evidence().reference.at(tensor));
     MarkedRequest request = device_request(fed.model, std::move(inputs));
+    // Fed tensors are inputs now, and nodes that only made them are gone.
+    PARITAS_ASSIGN(const auto index, onnx_model::GraphIndex::build(fed.model));
     std::erase_if(request.marks, [&](const std::string& mark) {
-      return std::find(forced.begin(), forced.end(), mark) != forced.end();
+      return index.producer(mark) < 0 || std::find(forced.begin(), forced.end(), mark) != forced.end();
     });
     PARITAS_ASSIGN(MarkedRun run, run_marked(device_, request));
     gathering_.device_sessions += run.sessions;

@@ -8,11 +8,13 @@
 
 #include <fmt/format.h>
 
+#include "paritas/locate/deviation.h"
 #include "paritas/locate/explain.h"
 #include "paritas/locate/figures.h"
 #include "paritas/locate/gather.h"
 #include "paritas/locate/propagation.h"
 #include "paritas/locate/ranking.h"
+#include "paritas/locate/sensitivity.h"
 #include "paritas/runtime/run_info.h"
 
 namespace paritas {
@@ -43,36 +45,6 @@ Result<Runners> start_runners(const LocateRequest& request) {
   return Runners{std::move(scratch), std::move(*reference), std::move(*device_result)};
 }
 
-const PairMetrics* forced_metrics(const Evidence& evidence, const LocateResult& result, const std::string& output) {
-  if (!evidence.marked_forced) return nullptr;
-  for (const NodeRow& row : result.nodes)
-    if (row.tensor == output && row.accumulated_forced) return &*row.accumulated_forced;
-  return nullptr;
-}
-
-// Outputs that deviate for the diagnosis: a gate failed, or, where no gate speaks, figures that no device type explains.
-// Behind a decision the figures with the reference's decisions count.
-struct Deviation {
-  std::vector<std::string> outputs;
-  bool forced = true;  // every one of them deviates with the reference's decisions fed in, too
-};
-
-Deviation find_deviation(const Evidence& evidence, const LocateResult& result, const GateSet& gates) {
-  Deviation deviation;
-  for (const OutputRow& row : result.outputs) {
-    if (!row.pair.metrics || !is_float(row.pair.reference->dtype)) continue;
-    const PairMetrics* forced = row.behind_decision ? forced_metrics(evidence, result, row.pair.name) : nullptr;
-    const bool gated = !gates.for_tensor(row.pair.name).empty();
-    const bool failed_gate = gated && row.pair.verdict == Verdict::kDeviates;
-    const bool forced_deviates = forced != nullptr && deviates(*forced);
-    const bool free_deviates = deviates(*row.pair.metrics);
-    if (!(failed_gate || (!gated && (forced != nullptr ? forced_deviates : free_deviates)))) continue;
-    deviation.outputs.push_back(row.pair.name);
-    if (forced != nullptr && !forced_deviates) deviation.forced = false;
-  }
-  return deviation;
-}
-
 class Locating {
  public:
   explicit Locating(const LocateRequest& request) : request_(request), start_(Clock::now()) {}
@@ -88,12 +60,13 @@ class Locating {
     take_over(gathering);
     describe(given, runners);
     PARITAS_TRY(make_figures());
-    const Deviation deviation = find_deviation(evidence_, result_, request_.gates);
-    const auto sinks = sinks_of(deviation);
+    const Deviation deviation = find_deviation(evidence_, result_.outputs, result_.nodes, request_.gates);
+    std::unordered_set<std::string> sinks;
+    for (const auto& target : deviation.targets) sinks.insert(target.tensor);
     const std::unordered_set<std::string> fed(evidence_.forced.begin(), evidence_.forced.end());
     const auto reach = reaching(result_.nodes, evidence_.prepared->index, sinks, fed);
-    PARITAS_ASSIGN(const Sensitivities sensitivities, inject(deviation, reach, runners.reference));
-    Ranking ranking = rank(result_.nodes, reach, sensitivities, !deviation.outputs.empty());
+    const Sensitivities sensitivities = inject(deviation, runners.reference);
+    Ranking ranking = rank(result_.nodes, reach, sensitivities, !deviation.targets.empty());
     result_.ranked = std::move(ranking.nodes);
     result_.first_divergence = std::move(ranking.first_divergence);
     result_.first_divergence_tensor = std::move(ranking.first_divergence_tensor);
@@ -101,7 +74,7 @@ class Locating {
     input.evidence = &evidence_;
     input.sensitivities = &sensitivities;
     if (storage()) input.storage_format = name(*storage());
-    input.outputs_deviate = !deviation.outputs.empty();
+    input.outputs_deviate = !deviation.targets.empty();
     input.device_is_plugin = request_.device.capabilities.device;
     explain(input, result_);
     judge();
@@ -129,6 +102,7 @@ class Locating {
     result_.decisions = evidence_.decisions;
     result_.forced = evidence_.forced;
     result_.placement = evidence_.placement.counts;
+    if (request_.device.simulate) result_.device_simulated = name(request_.device.simulate->format);
     result_.probe_placement = evidence_.probes.placement;
     result_.seconds_reference = gathering.seconds_reference;
     result_.seconds_device = gathering.seconds_device;
@@ -153,72 +127,50 @@ class Locating {
     return {};
   }
 
-  // Where deviation matters: outputs that deviate whatever the decisions, and changed decisions in front of the others.
-  std::unordered_set<std::string> sinks_of(const Deviation& deviation) const {
-    std::unordered_set<std::string> sinks;
-    for (const std::string& output : deviation.outputs) {
-      const PairMetrics* forced = forced_metrics(evidence_, result_, output);
-      if (forced == nullptr || deviates(*forced)) sinks.insert(output);
+  // The model with every decision fed from the reference: near ties must not turn rounding into an effect.
+  Result<onnx_model::Model> with_decisions(NamedTensors& inputs) const {
+    std::map<std::string, onnx_model::TensorType> types;
+    for (const DecisionReport& decision : evidence_.decisions) {
+      const Tensor& value = evidence_.reference.at(decision.tensor);
+      types[decision.tensor] = {value.dtype, value.shape};
     }
-    if (!deviation.forced || (!deviation.outputs.empty() && sinks.empty()))
-      for (const DecisionReport& decision : result_.decisions)
-        if (decision.changed()) sinks.insert(decision.tensor);
-    return sinks;
+    if (types.empty()) return evidence_.prepared->folded.clone();
+    PARITAS_ASSIGN(auto fed, onnx_model::feed_tensors(evidence_.prepared->folded, types));
+    for (const auto& [tensor, input] : fed.feed_names) inputs.emplace_back(input, evidence_.reference.at(tensor));
+    return std::move(fed.model);
   }
 
-  Result<Sensitivities> inject(const Deviation& deviation, const std::unordered_set<std::string>& reach, Runner& reference) {
-    Sensitivities none;
-    none.complete = false;
-    if (deviation.outputs.empty()) return none;
+  Sensitivities inject(const Deviation& deviation, Runner& reference) {
+    if (deviation.targets.empty()) return {};
     if (request_.progress) request_.progress("injecting local errors into the reference");
-    InjectionRequest request;
-    request.inputs = request_.inputs;
-    const bool forced = deviation.forced && evidence_.marked_forced.has_value();
-    onnx_model::Model model = evidence_.prepared->folded.clone();
-    if (forced) {
-      std::map<std::string, onnx_model::TensorType> types;
-      for (const auto& tensor : evidence_.forced) {
-        const Tensor& value = evidence_.reference.at(tensor);
-        types[tensor] = {value.dtype, value.shape};
-      }
-      PARITAS_ASSIGN(auto fed, onnx_model::feed_tensors(model, types));
-      for (const auto& [tensor, input] : fed.feed_names) request.inputs.emplace_back(input, evidence_.reference.at(tensor));
-      model = std::move(fed.model);
-    }
-    request.model = &model;
-    choose_candidates(reach, request);
-    for (const std::string& output : deviation.outputs) {
-      const PairMetrics* metrics = forced ? forced_metrics(evidence_, result_, output) : nullptr;
-      for (const OutputRow& row : result_.outputs)
-        if (metrics == nullptr && row.pair.name == output) metrics = &*row.pair.metrics;
-      request.outputs.push_back(output);
-      request.observed_nmse[output] = metrics->nonfinite.device_only > 0 ? INFINITY : metrics->nmse;
-    }
-    request.reference = &evidence_.reference;
-    request.local = &evidence_.probes.local;
-    request.seconds = request_.injection_seconds.value_or(std::max(2.0, 0.5 * since_start()));
-    auto measured = measure_sensitivity(reference, request);
+    auto measured = measure(deviation, reference);
     if (!measured) {
       result_.notes.push_back("errors could not be injected: " + measured.error().message());
-      return none;
+      return {};
     }
     if (!measured->complete)
       result_.notes.push_back(fmt::format("injection stopped after {} runs, {:.1f} s (the budget)", measured->runs, measured->seconds));
     result_.seconds_injection = measured->seconds;
-    return measured;
+    return std::move(*measured);
   }
 
-  // Everything with a local error of its own; range violations on a path to a deviating output are tested first.
-  void choose_candidates(const std::unordered_set<std::string>& reach, InjectionRequest& request) {
-    constexpr size_t kFirst = 24;
-    const std::unordered_set<std::string> forced(evidence_.forced.begin(), evidence_.forced.end());
-    for (NodeRow& row : result_.nodes) {
-      if (!row.local || row.local->metrics.differing == 0 || forced.count(row.tensor) != 0) continue;
-      request.tensors.push_back(row.tensor);
-      classify_range(row, nullptr);
-      if (row.range != RangeViolation::kNone && reach.count(row.tensor) != 0 && request.first.size() < kFirst)
-        request.first.push_back(row.tensor);
-    }
+  Result<Sensitivities> measure(const Deviation& deviation, Runner& reference) {
+    InjectionRequest request;
+    request.inputs = request_.inputs;
+    PARITAS_ASSIGN(const auto model, with_decisions(request.inputs));
+    PARITAS_ASSIGN(const auto index, onnx_model::GraphIndex::build(model));
+    request.model = &model;
+    request.index = &evidence_.prepared->index;
+    request.candidates = choose_candidates(result_.nodes, evidence_.prepared->index);
+    // Nodes that only fed decisions are gone.
+    for (auto* list : {&request.candidates.all, &request.candidates.first, &request.candidates.suspects})
+      std::erase_if(*list, [&](const std::string& tensor) { return index.producer(tensor) < 0; });
+    request.targets = deviation.targets;
+    std::erase_if(request.targets, [&](const auto& target) { return index.producer(target.tensor) < 0; });
+    request.reference = &evidence_.reference;
+    request.local = &evidence_.probes.local;
+    request.seconds = request_.injection_seconds.value_or(std::max(2.0, 0.5 * since_start()));
+    return measure_sensitivity(reference, request);
   }
 
   void judge() {

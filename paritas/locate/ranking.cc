@@ -66,10 +66,10 @@ Ranking rank(std::vector<NodeRow>& rows, const std::unordered_set<std::string>& 
     if (effect != nullptr) row.sensitivity = effect->nmse;
     classify_range(row, effect);
     if (outputs_deviate) {
-      // Group testing that ran to its end has cleared every node that it did not take apart. Where even all local errors
-      // together do not explain the deviation, injection says nothing, and the path decides.
+      // Injection that ran to its end has cleared every node that it did not convict. Where even all local errors together
+      // do not explain the deviation it says nothing, and the path decides.
       const bool injection_speaks = sensitivities.complete && sensitivities.all_share >= kMaterialShare;
-      if (effect != nullptr && effect->material()) row.consequential = true;
+      if (effect != nullptr) row.consequential = effect->material();
       else if (!injection_speaks) row.consequential = row.range != RangeViolation::kNone && reaching.count(row.tensor) != 0;
     }
     if (outputs_deviate && ranking.first_divergence.empty() && reaching.count(row.tensor) != 0 && !row.decision) {

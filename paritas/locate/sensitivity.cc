@@ -4,115 +4,166 @@
 #include <chrono>
 #include <cmath>
 #include <deque>
-
-#include <fmt/format.h>
+#include <unordered_set>
 
 #include "paritas/metrics/pair_metrics.h"
 #include "paritas/runtime/sim/simulate.h"
+#include "paritas/tensor/float_formats.h"
 
 namespace paritas {
 namespace {
 
 using Effect = Sensitivities::Effect;
+using Names = std::vector<std::string>;
 
-// Error as a tensor of the reference's type: local minus reference. Elements that are not finite on both sides but equal
-// have no error.
+template <class T, class Convert>
+Tensor narrowed(const Tensor& like, const std::vector<double>& values, Convert convert) {
+  std::vector<T> out(values.size());
+  std::transform(values.begin(), values.end(), out.begin(), convert);
+  return tensor_from_values(like.dtype, like.shape, out);
+}
+
+// Local minus reference, in the reference's type. Where both are the same, or the reference is NaN, there is no error.
 Result<Tensor> difference(const Tensor& reference, const Tensor& local) {
   PARITAS_ASSIGN(TensorView x, TensorView::of(reference));
   PARITAS_ASSIGN(TensorView y, TensorView::of(local));
-  std::vector<float> delta(x.count());
-  std::vector<double> a(4096), b(4096);
-  for (uint64_t at = 0; at < x.count(); at += a.size()) {
-    const auto n = static_cast<size_t>(std::min<uint64_t>(a.size(), x.count() - at));
-    load_as_double(x.dtype(), x.bytes(), at, std::span(a).first(n));
-    load_as_double(y.dtype(), y.bytes(), at, std::span(b).first(n));
-    for (size_t i = 0; i < n; ++i) delta[at + i] = a[i] == b[i] ? 0.0f : static_cast<float>(b[i] - a[i]);
+  std::vector<double> delta(x.count()), device(x.count());
+  load_as_double(x.dtype(), x.bytes(), 0, delta);
+  load_as_double(y.dtype(), y.bytes(), 0, device);
+  for (size_t i = 0; i < delta.size(); ++i)
+    delta[i] = delta[i] == device[i] || std::isnan(delta[i]) ? 0.0 : device[i] - delta[i];
+  switch (reference.dtype) {
+    case DType::kF64: return narrowed<double>(reference, delta, [](double v) { return v; });
+    case DType::kF16:
+      return narrowed<uint16_t>(reference, delta, [](double v) { return f16_from_float(static_cast<float>(v)); });
+    case DType::kBF16:
+      return narrowed<uint16_t>(reference, delta, [](double v) { return bf16_from_float(static_cast<float>(v)); });
+    default: return narrowed<float>(reference, delta, [](double v) { return static_cast<float>(v); });
   }
-  return tensor_from_values(DType::kF32, reference.shape, delta);
 }
 
 class GroupTesting {
  public:
   GroupTesting(Session& session, const InjectionRequest& request, std::chrono::steady_clock::time_point start)
-      : session_(session), request_(request), start_(start) {}
+      : session_(session), request_(request), start_(start) {
+    for (const auto& target : request.targets) fetch_.push_back(target.tensor);
+  }
 
   Result<Sensitivities> run() {
-    for (const std::string& tensor : request_.first) {
-      if (out_of_time()) return finish(false);
-      PARITAS_TRY(inject({tensor}).map([](const Effect&) {}));
-    }
-    if (out_of_time()) return finish(false);
-    PARITAS_ASSIGN(Effect all, inject(request_.tensors));
-    result_.all_share = all.share;
-    if (all.material()) queue_.push_back(request_.tensors);
-    while (!queue_.empty()) {
-      auto group = std::move(queue_.front());
-      queue_.pop_front();
-      if (group.size() == 1) continue;
-      const auto middle = group.begin() + static_cast<std::ptrdiff_t>(group.size() / 2);
-      for (auto& half : {std::vector<std::string>(group.begin(), middle), std::vector<std::string>(middle, group.end())}) {
-        if (out_of_time()) return finish(false);
-        PARITAS_ASSIGN(Effect effect, inject(half));
-        if (effect.material()) queue_.push_back(half);
-      }
-    }
-    return finish(true);
-  }
-
- private:
-  bool out_of_time() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count() > request_.seconds;
-  }
-
-  Result<Sensitivities> finish(bool complete) {
-    result_.complete = complete;
-    result_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    PARITAS_ASSIGN(result_.complete, test_all());
+    result_.seconds = elapsed();
     return std::move(result_);
   }
 
-  Result<Effect> inject(const std::vector<std::string>& tensors) {
-    if (tensors.size() == 1)
-      if (auto it = result_.alone.find(tensors.front()); it != result_.alone.end()) return it->second;
-    NamedTensors perturb;
-    for (const std::string& tensor : tensors) {
-      PARITAS_ASSIGN(Tensor delta, difference(request_.reference->at(tensor), request_.local->at(tensor)));
-      perturb.emplace_back(tensor, std::move(delta));
+ private:
+  double elapsed() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+  bool out_of_time() const { return elapsed() > request_.seconds; }
+
+  // False when the budget ran out.
+  Result<bool> test_all() {
+    PARITAS_ASSIGN(const Effect all, inject(request_.candidates.all));
+    result_.all_share = all.share;
+    for (const std::string& tensor : request_.candidates.first) {
+      if (out_of_time()) return false;
+      PARITAS_TRY(alone(tensor));
     }
-    PARITAS_ASSIGN(RunReply reply, session_.run(request_.inputs, request_.outputs, perturb));
-    ++result_.runs;
-    Effect effect;
-    for (const auto& [name, tensor] : reply.outputs) {
-      PARITAS_ASSIGN(Effect one, effect_on(name, tensor));
-      effect.nmse = std::max(effect.nmse, one.nmse);
-      effect.share = std::max(effect.share, one.share);
+    Names rest;
+    for (const std::string& tensor : request_.candidates.all)
+      if (result_.alone.count(tensor) == 0) rest.push_back(tensor);
+    if (!rest.empty()) {
+      PARITAS_ASSIGN(const Effect effect, inject(rest));
+      result_.rest_share = effect.share;
+      if (effect.material()) {
+        PARITAS_ASSIGN(const bool done, take_apart(std::move(rest)));
+        if (!done) return false;
+      }
     }
-    if (tensors.size() == 1) result_.alone.emplace(tensors.front(), effect);
+    return join_suspects();
+  }
+
+  Result<bool> take_apart(Names group) {
+    std::deque<Names> queue{std::move(group)};
+    while (!queue.empty()) {
+      const Names current = std::move(queue.front());
+      queue.pop_front();
+      const auto middle = current.begin() + static_cast<std::ptrdiff_t>(current.size() / 2);
+      for (Names half : {Names(current.begin(), middle), Names(middle, current.end())}) {
+        if (half.empty()) continue;
+        if (out_of_time()) return false;
+        PARITAS_ASSIGN(const Effect effect, half.size() == 1 ? alone(half.front()) : inject(half));
+        if (effect.material() && half.size() > 1) queue.push_back(std::move(half));
+      }
+    }
+    return true;
+  }
+
+  // Range suspects in front of a culprit belong to it even when they cost little alone.
+  Result<bool> join_suspects() {
+    const std::unordered_set<std::string> suspects(request_.candidates.suspects.begin(), request_.candidates.suspects.end());
+    Names queue;
+    for (const auto& [tensor, effect] : result_.alone)
+      if (effect.material()) queue.push_back(tensor);
+    while (!queue.empty()) {
+      const std::string tensor = std::move(queue.back());
+      queue.pop_back();
+      const int producer = request_.index->producer(tensor);
+      if (producer < 0) continue;
+      for (const std::string& input : request_.index->nodes()[static_cast<size_t>(producer)].inputs) {
+        if (suspects.count(input) == 0) continue;
+        if (out_of_time()) return false;
+        PARITAS_ASSIGN(const Effect effect, alone(input));
+        if (effect.material() || effect.nmse < kJoiningNmse) continue;
+        result_.alone[input].joins = true;
+        queue.push_back(input);
+      }
+    }
+    return true;
+  }
+
+  Result<Effect> alone(const std::string& tensor) {
+    if (auto it = result_.alone.find(tensor); it != result_.alone.end()) return it->second;
+    PARITAS_ASSIGN(const Effect effect, inject({tensor}));
+    result_.alone.emplace(tensor, effect);
     return effect;
   }
 
-  Result<Effect> effect_on(const std::string& output, const Tensor& tensor) const {
-    PARITAS_ASSIGN(PairMetrics metrics, compare_tensors(request_.reference->at(output), tensor, {}));
+  Result<Effect> inject(const Names& tensors) {
+    NamedTensors errors;
+    for (const std::string& tensor : tensors) {
+      PARITAS_ASSIGN(Tensor delta, difference(request_.reference->at(tensor), request_.local->at(tensor)));
+      errors.emplace_back(tensor, std::move(delta));
+    }
+    PARITAS_ASSIGN(RunReply reply, session_.run_with_errors(request_.inputs, fetch_, errors));
+    ++result_.runs;
     Effect effect;
-    effect.nmse = metrics.nonfinite.device_only > 0 ? INFINITY : metrics.nmse;
-    // An output that is wrong altogether (NMSE over 1, NaN) is explained by any error that ruins it just as well.
-    const double observed = std::min(1.0, request_.observed_nmse.at(output));
-    effect.share = observed > 0 ? effect.nmse / observed : 0;
+    for (size_t i = 0; i < reply.outputs.size(); ++i) {
+      const auto& target = request_.targets[i];
+      PARITAS_ASSIGN(PairMetrics m, compare_tensors(request_.reference->at(target.tensor), reply.outputs[i].second, {}));
+      const double nmse = m.nonfinite.device_only > 0 ? INFINITY : m.nmse;
+      effect.nmse = std::max(effect.nmse, nmse);
+      // A target that is wrong altogether (NMSE over 1, NaN) is explained by any error that ruins it just as well.
+      const double observed = std::min(1.0, target.observed_nmse);
+      if (observed > 0) effect.share = std::max(effect.share, nmse / observed);
+    }
     return effect;
   }
 
   Session& session_;
   const InjectionRequest& request_;
   std::chrono::steady_clock::time_point start_;
-  std::deque<std::vector<std::string>> queue_;
+  Names fetch_;
   Sensitivities result_;
 };
 
 }  // namespace
 
 Result<Sensitivities> measure_sensitivity(Runner& reference, const InjectionRequest& request) {
-  if (request.tensors.empty() || request.outputs.empty()) return Sensitivities{};
+  if (request.candidates.all.empty() || request.targets.empty()) return Sensitivities{};
   const auto start = std::chrono::steady_clock::now();
-  PARITAS_ASSIGN(auto model, make_perturbable(*request.model, request.tensors));
+  Names targets;
+  for (const auto& target : request.targets) targets.push_back(target.tensor);
+  PARITAS_ASSIGN(auto marked, onnx_model::mark_outputs(*request.model, targets));
+  PARITAS_ASSIGN(auto model, make_perturbable(marked, request.candidates.all));
   PARITAS_ASSIGN(Session session, reference.open(model));
   return GroupTesting(session, request, start).run();
 }

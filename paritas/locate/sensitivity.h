@@ -1,43 +1,48 @@
-// Sensitivity: what one island's device error, injected alone into the reference run, does to the final outputs. Found by
-// group testing: the errors (local result minus reference) of many islands are added at once, and only groups that move the
-// outputs materially are taken apart. A few dozen runs of one session find the culprits among thousands of nodes.
+// Sensitivity: what one island's device error, injected alone into the reference run, does to the final outputs. Errors
+// (local result minus reference) are added at taps of one session, so that a run costs no more than the model itself.
+// Conspicuous nodes are tested alone; all others by group testing: many errors are added at once, and only groups that move
+// the outputs materially are taken apart. That finds culprits that nothing else points to.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
-#include "paritas/locate/prepare.h"
+#include "paritas/locate/candidates.h"
+#include "paritas/locate/deviation.h"
+#include "paritas/onnx/edit.h"
+#include "paritas/runtime/runner.h"
 
 namespace paritas {
 
 struct InjectionRequest {
-  const onnx_model::Model* model = nullptr;                               // folded, decisions fed if they are to be
-  NamedTensors inputs;                                                    // all graph inputs of `model`
-  std::vector<std::string> tensors;                                       // candidates, graph order
+  const onnx_model::Model* model = nullptr;                        // folded; decisions fed
+  const onnx_model::GraphIndex* index = nullptr;                   // of the folded model
+  NamedTensors inputs;                                             // all graph inputs of `model`
+  Candidates candidates;
   const std::unordered_map<std::string, Tensor>* reference = nullptr;
-  const std::unordered_map<std::string, Tensor>* local = nullptr;         // the device's local results
-  std::vector<std::string> outputs;                                       // float outputs that deviate
-  std::unordered_map<std::string, double> observed_nmse;                  // per output: the device's deviation (inf: NaN/Inf)
-  std::vector<std::string> first;                                         // candidates to test alone before any group
-  double seconds = 2.0;                                                   // budget
+  const std::unordered_map<std::string, Tensor>* local = nullptr;  // the device's local results
+  std::vector<Deviation::Target> targets;                          // where effects are measured
+  double seconds = 2.0;                                            // budget
 };
 
-// An effect is material when it explains at least this share of an output's observed deviation.
+// An effect is material when it explains at least this share of a target's observed deviation (NMSE, at most 1).
 inline constexpr double kMaterialShare = 0.1;
+// A range suspect that feeds a culprit joins it when its own effect is at least this (NMSE): the squares of a mean square
+// may cost little alone when the mean behind them is what breaks.
+inline constexpr double kJoiningNmse = 1e-5;
 
 struct Sensitivities {
-  // Tensors injected alone: largest NMSE over the outputs (inf when they became NaN or infinite), and the share of the
-  // observed deviation that this is.
   struct Effect {
-    double nmse = 0;
-    double share = 0;
-    bool material() const { return share >= kMaterialShare; }
+    double nmse = 0;      // largest over the targets; inf when they became NaN or infinite
+    double share = 0;     // of the observed deviation
+    bool joins = false;   // see kJoiningNmse
+    bool material() const { return share >= kMaterialShare || joins; }
   };
-  std::unordered_map<std::string, Effect> alone;
-  double all_share = 0;      // all local errors together
-  bool complete = true;      // false: the budget ran out before every material group was taken apart
+  std::unordered_map<std::string, Effect> alone;  // tensors that were injected alone
+  double rest_share = 0;  // all that were not found material alone, together
+  double all_share = 0;   // all local errors together
+  bool complete = false;  // false: not measured, or the budget ran out
   int runs = 0;
   double seconds = 0;
 };

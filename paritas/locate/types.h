@@ -97,6 +97,7 @@ struct LocateResult {
   std::vector<DecisionReport> decisions;
   std::vector<std::string> forced;     // decision tensors that were fed
   PlacementCounts placement;           // unmarked device run
+  std::string device_simulated;        // the number format, when the device is the simulator
   PlacementCounts probe_placement;     // local probes
   std::vector<ProbeEffect> probe_effect;
   std::vector<Finding> findings;

@@ -205,6 +205,8 @@ TEST(PairMetrics, UlpOfTheCoarserType) {
   EXPECT_EQ(compare(floats({1}), halves({1})).max_ulp, 0U);
   EXPECT_EQ(compare(floats({next}), halves({1})).max_ulp, 0U);  // rounds to it
   EXPECT_EQ(compare(floats({1.0F + 3 * 0x1p-10F}), halves({1})).max_ulp, 3U);
+  EXPECT_EQ(compare(floats({1 + 0x1p-11F}), halves({1})).max_ulp, 0U);  // ties go to even
+  EXPECT_EQ(compare(floats({1 + 3 * 0x1p-11F}), halves({1})).max_ulp, 2U);
   EXPECT_EQ(compare(floats({1e6F}), halves({65504})).max_ulp, 1U);  // beyond the range: one step after its end
   EXPECT_EQ(compare(floats({0x1p-24F}), halves({0})).max_ulp, 1U);  // the smallest subnormal
   EXPECT_EQ(compare(doubles({1 + 0x1p-40}), floats({1})).max_ulp, 0U);

@@ -39,6 +39,9 @@ std::string placement_line(const LocateResult& result, const Style& style) {
   if (p.total() == 0) return bold(style, "Where it ran") + "   not known: the runtime does not tell\n";
   std::string evidence;
   for (const auto& e : p.evidence) evidence += (evidence.empty() ? "" : ", ") + e;
+  if (!result.device_simulated.empty())
+    return bold(style, "Where it ran") + fmt::format("   {} (simulated: {} nodes on {}, each result rounded)\n",
+                                                     result.device_simulated, p.total(), p.requested);
   return bold(style, "Where it ran") + fmt::format("   {} of {} nodes on {} ({} partition{}); evidence: {}\n", p.on(p.requested),
                                                    p.total(), p.requested, p.partitions, p.partitions == 1 ? "" : "s", evidence);
 }

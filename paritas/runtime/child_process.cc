@@ -1,12 +1,12 @@
 #include "paritas/runtime/child_process.h"
 
-#include <cerrno>
-#include <csignal>
-#include <cstring>
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
 
 #include <condition_variable>
 #include <functional>
@@ -19,8 +19,8 @@
 namespace paritas {
 namespace {
 
-// PR_SET_PDEATHSIG fires when the *thread* that forked ends, so every fork happens on one thread that lives as long as the
-// process does. It is never joined or destroyed.
+// PR_SET_PDEATHSIG fires when the *thread* that forked ends, so every fork happens on one thread that lives as long as
+// the process does. It is never joined or destroyed.
 class ForkingThread {
  public:
   static ForkingThread& get() {
@@ -78,8 +78,7 @@ struct Prepared {
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   const bool ready = ::dup2(p.empty_input, STDIN_FILENO) >= 0 && ::dup2(p.output, STDOUT_FILENO) >= 0 &&
-                     ::dup2(p.output, STDERR_FILENO) >= 0 &&
-                     (p.inherited < 0 || ::fcntl(p.inherited, F_SETFD, 0) == 0);
+                     ::dup2(p.output, STDERR_FILENO) >= 0 && (p.inherited < 0 || ::fcntl(p.inherited, F_SETFD, 0) == 0);
   if (ready) ::execv(p.executable, p.argv.data());
   const int number = errno;
   [[maybe_unused]] const ssize_t put = ::write(p.report, &number, sizeof number);
@@ -108,7 +107,7 @@ Result<ChildProcess> ChildProcess::start(const Start& start) {
 
   std::vector<std::string> words{start.executable.string()};
   words.insert(words.end(), start.arguments.begin(), start.arguments.end());
-  Prepared prepared{{}, start.executable.c_str(), output.value, input.value, start.inherited, report_write.value,
+  Prepared prepared{{},        start.executable.c_str(), output.value, input.value, start.inherited, report_write.value,
                     ::getpid()};
   for (std::string& word : words) prepared.argv.push_back(word.data());
   prepared.argv.push_back(nullptr);

@@ -12,16 +12,16 @@
 
 namespace paritas {
 
-// A child that dies with us: the kernel kills it when this process ends, and the destructor kills and reaps it. It is the
-// leader of a process group of its own, so that Ctrl-C in the terminal reaches only the main process, and everything that
-// vendor code starts can be killed with it.
+// A child that dies with us: the kernel kills it when this process ends, and the destructor kills and reaps it. It is
+// the leader of a process group of its own, so that Ctrl-C in the terminal reaches only the main process, and
+// everything that vendor code starts can be killed with it.
 class ChildProcess {
  public:
   struct Start {
     Path executable;
     std::vector<std::string> arguments;  // without argv[0]
     Path output;                         // standard output and error are appended to this file; standard input is empty
-    int inherited = -1;                  // the one descriptor (beside 0, 1, 2) that stays open in the child, same number
+    int inherited = -1;  // the one descriptor (beside 0, 1, 2) that stays open in the child, same number
   };
   // Errors: the executable or the output file cannot be opened, fork or exec fail. May be called from any thread.
   static Result<ChildProcess> start(const Start& start);

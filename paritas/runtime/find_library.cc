@@ -53,8 +53,7 @@ Result<OrtLibrary> given_library(const Path& given) {
   if (fs::is_regular_file(given, code)) return OrtLibrary{fs::absolute(given), "--ort"};
   if (!fs::exists(given, code)) return runtime_error(given.string(), "no such file or folder", "check --ort");
   for (const char* below : {".", "lib", "capi", "onnxruntime/capi"}) {
-    if (Path found = newest_in(given / below); !found.empty())
-      return OrtLibrary{fs::canonical(found, code), "--ort"};
+    if (Path found = newest_in(given / below); !found.empty()) return OrtLibrary{fs::canonical(found, code), "--ort"};
   }
   return runtime_error(given.string(), fmt::format("holds no {}", kOrtName), "check --ort");
 }
@@ -82,7 +81,8 @@ Result<OrtLibrary> find_onnxruntime(const RuntimeSearch& search) {
   return runtime_error("ONNX Runtime", "was not found in the Python environment nor by the loader", kInstallOrt);
 }
 
-Result<Path> find_qnn(const RuntimeSearch& search, const std::optional<std::string>& given, const std::string& subject) {
+Result<Path> find_qnn(const RuntimeSearch& search, const std::optional<std::string>& given,
+                      const std::string& subject) {
   std::error_code code;
   if (given) {
     Path path = *given;

@@ -1,9 +1,9 @@
 #include "paritas/runtime/line_channel.h"
 
-#include <cerrno>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <cerrno>
 
 #include <algorithm>
 

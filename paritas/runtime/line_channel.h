@@ -17,11 +17,11 @@ class LineChannel {
   static constexpr size_t kLongestLine = size_t{256} << 20;
 
   enum class End {
-    kNone,     // a line arrived, or the text was sent
-    kClosed,   // the peer closed its end
+    kNone,    // a line arrived, or the text was sent
+    kClosed,  // the peer closed its end
     kTimeout,
     kTooLong,
-    kFailed,   // errno was none of the above
+    kFailed,  // errno was none of the above
   };
 
   // Takes over the descriptors. `longest_line` is for tests.

@@ -69,7 +69,8 @@ Result<std::vector<AssignedNode>> decode_assignment(const Json& object) {
     if (!row.is_array() || row.size() != 4 || !row[0].is_string() || !row[1].is_string() || !row[2].is_string() ||
         !row[3].is_number_integer())
       return runtime_error(kSubject, "an assigned node is malformed");
-    nodes.push_back({row[0].get<std::string>(), row[1].get<std::string>(), row[2].get<std::string>(), row[3].get<int>()});
+    nodes.push_back(
+        {row[0].get<std::string>(), row[1].get<std::string>(), row[2].get<std::string>(), row[3].get<int>()});
   }
   return nodes;
 }
@@ -199,7 +200,8 @@ Error decode_error(const Json& json) {
     auto value = json_string(json, key, kSubject);
     return value ? *value : std::string();
   };
-  if (auto kind = json_int(json, "kind", kSubject); kind && *kind >= 0 && *kind <= static_cast<int>(ErrorKind::kRuntime))
+  if (auto kind = json_int(json, "kind", kSubject);
+      kind && *kind >= 0 && *kind <= static_cast<int>(ErrorKind::kRuntime))
     error.kind = static_cast<ErrorKind>(*kind);
   error.subject = text("subject");
   error.cause = text("cause");

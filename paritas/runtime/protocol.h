@@ -1,7 +1,7 @@
 // What goes over the control channel of a worker, as JSON: one object a line, one reply to each request.
 //   hello {onnxruntime}                    -> {version, path}
 //   open  {model, ..., trace_folder}       -> session info
-//   run   {session, inputs, fetch, perturb, output} -> {seconds, outputs: [[name, dtype, shape, offset]]}
+//   run   {session, inputs, fetch, perturb, add, output} -> {seconds, outputs: [[name, dtype, shape, offset]]}
 //   close {session}, quit                  -> {}
 // Every reply carries "ok" and, when true, "peak": the worker's peak resident bytes; when false the fields of Error.
 #pragma once

@@ -14,13 +14,18 @@ Session::~Session() {
 }
 
 Result<RunReply> Session::run(const std::vector<std::pair<std::string, Tensor>>& inputs,
-                              const std::vector<std::string>& fetch,
-                              const std::vector<std::pair<std::string, Tensor>>& perturb) {
+                              const std::vector<std::string>& fetch) {
+  return run_with_errors(inputs, fetch, {});
+}
+
+Result<RunReply> Session::run_with_errors(const std::vector<std::pair<std::string, Tensor>>& inputs,
+                                          const std::vector<std::string>& fetch,
+                                          const std::vector<std::pair<std::string, Tensor>>& differences) {
   RunRequest request;
   request.session = info_.id;
   request.inputs = inputs;
   request.fetch = fetch;
-  request.perturb = perturb;
+  request.add = differences;
   return worker_->run(request);
 }
 

@@ -22,8 +22,11 @@ class Session {
 
   const SessionInfo& info() const { return info_; }
   Result<RunReply> run(const std::vector<std::pair<std::string, Tensor>>& inputs,
-                       const std::vector<std::string>& fetch = {},
-                       const std::vector<std::pair<std::string, Tensor>>& perturb = {});
+                       const std::vector<std::string>& fetch = {});
+  // Adds differences at Perturb nodes (make_perturbable).
+  Result<RunReply> run_with_errors(const std::vector<std::pair<std::string, Tensor>>& inputs,
+                                   const std::vector<std::string>& fetch,
+                                   const std::vector<std::pair<std::string, Tensor>>& differences);
 
  private:
   friend class Runner;

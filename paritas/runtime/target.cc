@@ -123,18 +123,42 @@ Result<Target> resolve_simulator(const TargetSpec& spec) {
   return target;
 }
 
-// Options of the QNN provider that Qualcomm and ONNX Runtime document (onnxruntime-qnn 2.7.0). Others are passed on too,
-// with a note: the provider grows faster than this list.
+// Options of the QNN provider that Qualcomm and ONNX Runtime document (onnxruntime-qnn 2.7.0). Others are passed on
+// too, with a note: the provider grows faster than this list.
 const std::set<std::string>& documented_qnn_options() {
-  static const std::set<std::string> options = {
-      "backend_type", "backend_path", "device_id", "disable_file_mapped_weights", "dump_json_qnn_graph",
-      "dump_qnn_ir_dlc", "dump_qnn_ir_dlc_dir", "enable_framework_op_trace", "enable_htp_fp16_clamp_overflow",
-      "enable_htp_fp16_precision", "enable_htp_graph_splitting", "enable_htp_shared_memory_allocator",
-      "enable_htp_spill_fill_buffer", "enable_vtcm_backup_buffer_sharing", "extended_udma", "framework_op_trace_dir",
-      "htp_arch", "htp_bf16_enable", "htp_graph_finalization_optimization_mode", "htp_performance_mode",
-      "json_qnn_graph_dir", "offload_graph_io_quantization", "op_affinity", "op_packages", "profiling_file_path",
-      "profiling_level", "qnn_context_priority", "qnn_ir_backend_path", "qnn_saver_path", "rpc_control_latency",
-      "skip_qnn_version_check", "soc_model", "vtcm_mb"};
+  static const std::set<std::string> options = {"backend_type",
+                                                "backend_path",
+                                                "device_id",
+                                                "disable_file_mapped_weights",
+                                                "dump_json_qnn_graph",
+                                                "dump_qnn_ir_dlc",
+                                                "dump_qnn_ir_dlc_dir",
+                                                "enable_framework_op_trace",
+                                                "enable_htp_fp16_clamp_overflow",
+                                                "enable_htp_fp16_precision",
+                                                "enable_htp_graph_splitting",
+                                                "enable_htp_shared_memory_allocator",
+                                                "enable_htp_spill_fill_buffer",
+                                                "enable_vtcm_backup_buffer_sharing",
+                                                "extended_udma",
+                                                "framework_op_trace_dir",
+                                                "htp_arch",
+                                                "htp_bf16_enable",
+                                                "htp_graph_finalization_optimization_mode",
+                                                "htp_performance_mode",
+                                                "json_qnn_graph_dir",
+                                                "offload_graph_io_quantization",
+                                                "op_affinity",
+                                                "op_packages",
+                                                "profiling_file_path",
+                                                "profiling_level",
+                                                "qnn_context_priority",
+                                                "qnn_ir_backend_path",
+                                                "qnn_saver_path",
+                                                "rpc_control_latency",
+                                                "skip_qnn_version_check",
+                                                "soc_model",
+                                                "vtcm_mb"};
   return options;
 }
 
@@ -279,10 +303,12 @@ std::vector<TargetListing> list_targets(const RuntimeSearch& search) {
   list.push_back(listing("sim:bf16", "every float tensor rounded to bfloat16; overflow=inf|saturate", no_runtime));
   const auto qnn = find_qnn(search, std::nullopt, "qnn:htp");
   const Error* no_qnn = no_runtime != nullptr ? no_runtime : qnn ? nullptr : &qnn.error();
-  list.push_back(listing("qnn:htp", "Qualcomm HTP (emulated on x86-64) through ONNX Runtime; any QNN option, "
-                                    "soc_model=77,htp_arch=73", no_qnn));
-  list.push_back(listing("ort:PROVIDER,library=PATH", "any ONNX Runtime provider plug-in; its options as key=value",
-                         no_runtime));
+  list.push_back(listing("qnn:htp",
+                         "Qualcomm HTP (emulated on x86-64) through ONNX Runtime; any QNN option, "
+                         "soc_model=77,htp_arch=73",
+                         no_qnn));
+  list.push_back(
+      listing("ort:PROVIDER,library=PATH", "any ONNX Runtime provider plug-in; its options as key=value", no_runtime));
   return list;
 }
 

@@ -26,12 +26,12 @@ struct TargetSpec {
 
 // What a target can do. Code asks this record, never the provider's name.
 struct Capabilities {
-  bool mark_intermediates = true;   // any tensor may become a graph output
-  bool integer_inputs = true;       // value-dependent integers may be fed
-  bool op_trace = false;            // writes which source nodes each device operation came from
-  bool fallback_switch = false;     // session.disable_cpu_ep_fallback works
-  bool free_dimensions = true;      // takes graphs with free dimensions
-  bool device = false;              // a provider other than the CPU's is asked for: it must take nodes
+  bool mark_intermediates = true;     // any tensor may become a graph output
+  bool integer_inputs = true;         // value-dependent integers may be fed
+  bool op_trace = false;              // writes which source nodes each device operation came from
+  bool fallback_switch = false;       // session.disable_cpu_ep_fallback works
+  bool free_dimensions = true;        // takes graphs with free dimensions
+  bool device = false;                // a provider other than the CPU's is asked for: it must take nodes
   std::optional<DType> storage_type;  // type in which it keeps float32 tensors; nullopt: as declared
 };
 
@@ -43,21 +43,21 @@ struct SimulatedFormat {
 // Everything that a worker needs to open sessions. Plain data: goes over the control channel as JSON.
 struct Target {
   TargetSpec spec;
-  std::string provider;               // "CPUExecutionProvider", "QNNExecutionProvider"
-  std::string provider_library;       // plug-in provider's path; empty for the CPU
+  std::string provider;          // "CPUExecutionProvider", "QNNExecutionProvider"
+  std::string provider_library;  // plug-in provider's path; empty for the CPU
   std::map<std::string, std::string> provider_options;
   std::map<std::string, std::string> session_entries;
-  int threads = 1;                    // intra-op
-  std::string optimisation = "none";  // none, basic, extended, all
+  int threads = 1;                          // intra-op
+  std::string optimisation = "none";        // none, basic, extended, all
   std::optional<SimulatedFormat> simulate;  // graph is edited (Round behind every float tensor), then runs on the CPU
   Capabilities capabilities;
-  std::vector<std::string> notes;     // licence, emulation and the like, shown in results
+  std::vector<std::string> notes;  // licence, emulation and the like, shown in results
 };
 
 // Where libraries are looked for. The cli fills it from flags and the environment; the library itself reads neither.
 struct RuntimeSearch {
-  std::string ort;                       // --ort or PARITAS_ORT: a library file or a folder that holds one; may be empty
-  std::vector<Path> python_site_folders; // site-packages of the active Python environment(s), in order
+  std::string ort;  // --ort or PARITAS_ORT: a library file or a folder that holds one; may be empty
+  std::vector<Path> python_site_folders;  // site-packages of the active Python environment(s), in order
 };
 
 struct OrtLibrary {
@@ -71,11 +71,11 @@ Result<Target> resolve_target(const TargetSpec& spec, const RuntimeSearch& searc
 
 // For `paritas targets`.
 struct TargetListing {
-  std::string pattern;      // "qnn:htp"
+  std::string pattern;  // "qnn:htp"
   std::string description;
   bool available = false;
-  std::string reason;       // why not
-  std::string remedy;       // what to install
+  std::string reason;  // why not
+  std::string remedy;  // what to install
 };
 std::vector<TargetListing> list_targets(const RuntimeSearch& search);
 

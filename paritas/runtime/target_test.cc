@@ -123,12 +123,11 @@ TEST_F(TargetFiles, QnnFillsInItsDefaults) {
   auto target = resolve_target(spec("qnn:htp,htp_arch=75,vtcm_mb=8,ep.context_enable=1,strange=1"), search_);
   ASSERT_TRUE(target.has_value()) << target.error().message();
   EXPECT_EQ(target->provider_library, library.string());
-  EXPECT_EQ(target->provider_options,
-            (std::map<std::string, std::string>{{"backend_path", backend.string()},
-                                                {"soc_model", "77"},
-                                                {"htp_arch", "75"},
-                                                {"vtcm_mb", "8"},
-                                                {"strange", "1"}}));
+  EXPECT_EQ(target->provider_options, (std::map<std::string, std::string>{{"backend_path", backend.string()},
+                                                                          {"soc_model", "77"},
+                                                                          {"htp_arch", "75"},
+                                                                          {"vtcm_mb", "8"},
+                                                                          {"strange", "1"}}));
   EXPECT_EQ(target->session_entries, (std::map<std::string, std::string>{{"ep.context_enable", "1"}}));
   EXPECT_TRUE(target->capabilities.device);
   EXPECT_TRUE(target->capabilities.op_trace);

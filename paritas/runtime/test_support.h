@@ -1,4 +1,5 @@
-// What the tests of this folder share: tiny models, a worker on the real ONNX Runtime, and a check for children left over.
+// What the tests of this folder share: tiny models, a worker on the real ONNX Runtime, and a check for children left
+// over.
 #pragma once
 
 #include <cerrno>
@@ -50,15 +51,18 @@ class TinyModel {
     opset->set_version(version);
   }
 
-  static void set_type(::onnx::ValueInfoProto* info, const std::string& name, int type, const std::vector<int64_t>& dims) {
+  static void set_type(::onnx::ValueInfoProto* info, const std::string& name, int type,
+                       const std::vector<int64_t>& dims) {
     info->set_name(name);
     auto* tensor = info->mutable_type()->mutable_tensor_type();
     tensor->set_elem_type(type);
     tensor->mutable_shape();
     for (int64_t dim : dims) {
       auto* slot = tensor->mutable_shape()->add_dim();
-      if (dim >= 0) slot->set_dim_value(dim);
-      else slot->set_dim_param("n");
+      if (dim >= 0)
+        slot->set_dim_value(dim);
+      else
+        slot->set_dim_param("n");
     }
   }
 

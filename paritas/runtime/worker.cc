@@ -59,8 +59,8 @@ struct Worker::Impl {
   Path log;
   std::optional<ChildProcess> child;
   std::unique_ptr<LineChannel> channel;
-  std::mutex one_request;      // requests of several threads queue up
-  std::optional<Error> dead;   // why the worker runs no more
+  std::mutex one_request;     // requests of several threads queue up
+  std::optional<Error> dead;  // why the worker runs no more
   std::atomic<uint64_t> peak{0};
   int next_file = 0;
 
@@ -192,7 +192,8 @@ Worker::Worker(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 Worker::~Worker() {
   if (!impl_ || !impl_->child) return;
-  if (!impl_->dead && impl_->channel->send(R"({"op":"quit"})", LineChannel::Clock::now() + kPatienceAtQuit) == End::kNone)
+  if (!impl_->dead &&
+      impl_->channel->send(R"({"op":"quit"})", LineChannel::Clock::now() + kPatienceAtQuit) == End::kNone)
     impl_->child->wait(kPatienceAtQuit);
   impl_->child->kill();
 }
@@ -202,8 +203,8 @@ Result<std::unique_ptr<Worker>> Worker::start(const WorkerOptions& options) {
   Impl& state = *impl;
   PARITAS_TRY(state.launch());
   std::unique_ptr<Worker> worker(new Worker(std::move(impl)));
-  PARITAS_ASSIGN(const Json reply, state.ask({{"op", "hello"}, {"onnxruntime", options.onnxruntime.string()}},
-                                             "loading ONNX Runtime"));
+  PARITAS_ASSIGN(const Json reply,
+                 state.ask({{"op", "hello"}, {"onnxruntime", options.onnxruntime.string()}}, "loading ONNX Runtime"));
   PARITAS_ASSIGN(state.identity.version, json_string(reply, "version", kSubject));
   PARITAS_ASSIGN(state.identity.path, json_string(reply, "path", kSubject));
   state.runtime_hash = library_hash(state.identity.path);
@@ -250,12 +251,14 @@ Result<RunReply> Worker::run(const RunRequest& request) {
   std::lock_guard lock(impl_->one_request);
   PARITAS_ASSIGN(const NamedTensors inputs, impl_->in_files(request.inputs));
   PARITAS_ASSIGN(const NamedTensors perturb, impl_->in_files(request.perturb));
+  PARITAS_ASSIGN(const NamedTensors add, impl_->in_files(request.add));
   const Path output = impl_->next_path("output");
   const Json message = {{"op", "run"},
                         {"session", request.session},
                         {"inputs", protocol::encode_tensors(inputs)},
                         {"fetch", protocol::encode_names(request.fetch)},
                         {"perturb", protocol::encode_tensors(perturb)},
+                        {"add", protocol::encode_tensors(add)},
                         {"output", output.string()}};
   PARITAS_ASSIGN(const Json reply, impl_->ask(message, "running the model"));
   RunReply result;

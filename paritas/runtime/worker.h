@@ -17,10 +17,10 @@
 namespace paritas {
 
 struct WorkerOptions {
-  Path executable;                           // the paritas binary; started as `paritas worker --control READ WRITE`
-  Path scratch;                              // folder for tensors and captured output; private to this worker
-  Path onnxruntime;                          // library to load
-  std::chrono::seconds timeout{600};         // for one request; a worker that does not answer is killed
+  Path executable;                    // the paritas binary; started as `paritas worker --control READ WRITE`
+  Path scratch;                       // folder for tensors and captured output; private to this worker
+  Path onnxruntime;                   // library to load
+  std::chrono::seconds timeout{600};  // for one request; a worker that does not answer is killed
 };
 
 struct PortInfo {
@@ -32,14 +32,14 @@ struct PortInfo {
 // One entry per node that the session assigned (optimised graph).
 struct AssignedNode {
   std::string name;
-  std::string op;        // op type; "domain::op" outside ai.onnx
+  std::string op;  // op type; "domain::op" outside ai.onnx
   std::string provider;
-  int partition = 0;     // index of the provider's sub-graph
+  int partition = 0;  // index of the provider's sub-graph
 };
 
 struct SessionRequest {
-  Path model;                    // edited copy in scratch, or the user's file
-  Path external_data_folder;     // empty: beside the model
+  Path model;                 // edited copy in scratch, or the user's file
+  Path external_data_folder;  // empty: beside the model
   Target target;
   std::vector<std::string> fetch;  // outputs to fetch; empty: all
   bool op_trace = false;           // ask the provider for its op trace, when the target can
@@ -59,18 +59,21 @@ struct RunRequest {
   int session = 0;
   std::vector<std::pair<std::string, Tensor>> inputs;  // file-backed or in memory (then written to scratch first)
   std::vector<std::string> fetch;                      // empty: all outputs of the session
-  // Keys of Perturb operators (sim/simulate.h) that are active in this run, and what they hand on instead of their input:
-  // same type and shape, else the run fails. Every other Perturb hands its input on.
+  // Keys of Perturb operators (sim/simulate.h) that are active in this run, and what they hand on instead of their
+  // input: same type and shape, else the run fails. Every other Perturb hands its input on. Injection at Perturb nodes
+  // (make_perturbable), by key: the tensor is replaced by `perturb`, or `add` is added to it.
   std::vector<std::pair<std::string, Tensor>> perturb;
+  std::vector<std::pair<std::string, Tensor>> add;
 };
 
 struct RunReply {
-  std::vector<std::pair<std::string, Tensor>> outputs;  // file-backed, in scratch; the file lives as long as the tensors
-  double seconds = 0;                                   // the runtime's Run() alone
+  std::vector<std::pair<std::string, Tensor>>
+      outputs;         // file-backed, in scratch; the file lives as long as the tensors
+  double seconds = 0;  // the runtime's Run() alone
 };
 
 struct RuntimeIdentity {
-  std::string version;   // "1.32.0"
+  std::string version;  // "1.32.0"
   Path path;
   std::string sha256;
   std::string provider_library_sha256;  // filled by the first session that loads one

@@ -1,7 +1,8 @@
-// The worker's side of the control channel. This is the only code of the library that ends its process: it is the process.
-#include <csignal>
+// The worker's side of the control channel. This is the only code of the library that ends its process: it is the
+// process.
 #include <poll.h>
 #include <unistd.h>
+#include <csignal>
 
 #include <cstdio>
 #include <map>
@@ -80,10 +81,13 @@ class Server {
     PARITAS_ASSIGN(const Json* input_list, json_array(request, "inputs", kSubject));
     PARITAS_ASSIGN(const auto inputs, protocol::decode_tensors(*input_list));
     PARITAS_ASSIGN(const Json* perturb_list, json_array(request, "perturb", kSubject));
-    PARITAS_ASSIGN(const auto perturb, protocol::decode_tensors(*perturb_list));
+    PARITAS_ASSIGN(const Json* add_list, json_array(request, "add", kSubject));
+    ort::Injection injection;
+    PARITAS_ASSIGN(injection.replace, protocol::decode_tensors(*perturb_list));
+    PARITAS_ASSIGN(injection.add, protocol::decode_tensors(*add_list));
     PARITAS_ASSIGN(const auto fetch, protocol::decode_names(request, "fetch"));
     PARITAS_ASSIGN(const std::string output, json_string(request, "output", kSubject));
-    PARITAS_ASSIGN(const ort::Session::Ran ran, found->second->run(inputs, fetch, perturb, output));
+    PARITAS_ASSIGN(const ort::Session::Ran ran, found->second->run(inputs, fetch, injection, output));
     Json outputs = Json::array();
     for (const ort::StoredOutput& each : ran.outputs)
       outputs.push_back(Json::array({each.name, name(each.dtype), each.shape, each.offset}));

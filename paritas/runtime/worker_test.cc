@@ -16,9 +16,9 @@
 namespace paritas {
 namespace {
 
-using ::testing::HasSubstr;
 using runtime_test::TinyModel;
 using runtime_test::values_of;
+using ::testing::HasSubstr;
 
 constexpr int kFloat = 1;
 constexpr int kString = 8;
@@ -127,7 +127,8 @@ TEST_F(RuntimeWorker, UnalignedAndEmptyInputsWork) {
   ASSERT_TRUE(session.has_value());
   const Path path = folder() / "odd.bin";
   const float values[2] = {1.5f, -2.0f};
-  std::ofstream(path, std::ios::binary) << 'x' << std::string_view(reinterpret_cast<const char*>(values), sizeof values);
+  std::ofstream(path, std::ios::binary) << 'x'
+                                        << std::string_view(reinterpret_cast<const char*>(values), sizeof values);
   auto file = File::open(path);
   ASSERT_TRUE(file.has_value());
   auto odd = worker->run({session->id, {{"x", Tensor{DType::kF32, {2}, Bytes::in_file(*file, 1, 8)}}}, {}, {}});
@@ -248,8 +249,8 @@ TEST_F(RuntimeWorker, AHangIsKilledAfterTheTimeout) {
 
 TEST_F(RuntimeWorker, AKilledWorkerIsNoticed) {
   WorkerOptions own = options();
-  own.executable = script(fmt::format("echo $$ > {}/pid; exec {} worker --control $r $w", folder().string(),
-                                      PARITAS_TEST_WORKER));
+  own.executable =
+      script(fmt::format("echo $$ > {}/pid; exec {} worker --control $r $w", folder().string(), PARITAS_TEST_WORKER));
   auto worker = Worker::start(own);
   ASSERT_TRUE(worker.has_value()) << worker.error().message();
   pid_t pid = 0;
@@ -309,8 +310,9 @@ TEST_F(RuntimeWorker, DiesWithItsMainProcess) {
   // A worker whose main process is killed without any chance to clean up. That one is a process of its own program: a
   // plain fork() of this one would lack the thread that starts workers.
   const Path pid_file = folder() / "pid";
-  const std::string fake = script(fmt::format("echo $$ > {}; exec {} worker --control $r $w", pid_file.string(),
-                                              PARITAS_TEST_WORKER)).string();
+  const std::string fake =
+      script(fmt::format("echo $$ > {}; exec {} worker --control $r $w", pid_file.string(), PARITAS_TEST_WORKER))
+          .string();
   auto main_process = ChildProcess::start({PARITAS_TEST_WORKER,
                                            {"orphan", fake, (folder() / "orphan").string(), library_.string()},
                                            folder() / "orphan.log",

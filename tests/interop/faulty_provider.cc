@@ -1,7 +1,7 @@
 // A provider plug-in that misbehaves as soon as ONNX Runtime asks it for its factories.
+#include <unistd.h>
 #include <cstdio>
 #include <cstdlib>
-#include <unistd.h>
 
 extern "C" {
 

@@ -21,8 +21,8 @@ inline constexpr uint32_t kNewestApi = 29;  // what this code was written agains
 // API number agreed with the loaded library; 0 before load_library().
 uint32_t api_version();
 
-// A runtime error that carries the library's message. Long or multi-line messages go to Error.details as a whole, and only
-// their first line to the sentence.
+// A runtime error that carries the library's message. Long or multi-line messages go to Error.details as a whole, and
+// only their first line to the sentence.
 Unexpected ort_error(const std::string& subject, const std::string& doing, const std::string& message);
 
 // Runs `body` and turns any exception into an error; `doing` completes "ONNX Runtime failed while ...".

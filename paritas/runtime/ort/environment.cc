@@ -27,8 +27,8 @@ void apply_target(Ort::SessionOptions& options, const Target& target) {
   options.SetExecutionMode(ORT_SEQUENTIAL);
   options.SetGraphOptimizationLevel(optimisation_level(target.optimisation));
   options.SetDeterministicCompute(true);
-  // A graph with thousands of marked outputs is run a few times at most: the arena and the memory pattern, made for many
-  // runs of one shape, would keep what was freed.
+  // A graph with thousands of marked outputs is run a few times at most: the arena and the memory pattern, made for
+  // many runs of one shape, would keep what was freed.
   options.DisableCpuMemArena();
   options.DisableMemPattern();
   options.AddConfigEntry("session.intra_op.allow_spinning", "0");
@@ -109,8 +109,8 @@ Result<const Environment::Impl::Plugin*> Environment::Impl::plugin(const Target&
   std::set<const OrtEpDevice*> before;
   for (const auto& device : env.GetEpDevices()) before.insert(device);
   env.RegisterExecutionProviderLibrary(target.provider.c_str(), library.string());
-  // A plug-in may call its provider by any name, so what counts is which devices are new. It may list a device of its own
-  // name beside others (QNN: NPU, GPU): those of the registered name come first.
+  // A plug-in may call its provider by any name, so what counts is which devices are new. It may list a device of its
+  // own name beside others (QNN: NPU, GPU): those of the registered name come first.
   Plugin made{library, {}, {}};
   for (const auto& device : env.GetEpDevices()) {
     if (before.count(device) == 0) made.devices.push_back(device);

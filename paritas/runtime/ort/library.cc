@@ -66,8 +66,9 @@ Result<LibraryInfo> load_library(const Path& path) {
   uint32_t wanted = std::min(kNewestApi, minor_version(version));
   const OrtApi* api = wanted >= kMinimumApi ? base->GetApi(wanted) : nullptr;
   if (api == nullptr)
-    return runtime_error(path.string(), fmt::format("is ONNX Runtime {}, and 1.{} is the oldest that works", version,
-                                                    kMinimumApi), kInstall);
+    return runtime_error(path.string(),
+                         fmt::format("is ONNX Runtime {}, and 1.{} is the oldest that works", version, kMinimumApi),
+                         kInstall);
   Ort::InitApi(api);
   agreed_api = wanted;
   return LibraryInfo{version, resolved_path(handle, path)};

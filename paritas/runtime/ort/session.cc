@@ -37,9 +37,9 @@ Result<Fed> feed(const Tensor& tensor) {
   }
   auto memory = Ort::MemoryInfo::CreateCpu(OrtArenaAllocator, OrtMemTypeDefault);
   // ONNX Runtime takes a non-const pointer but does not write to graph inputs.
-  fed.value = Ort::Value::CreateTensor(memory, const_cast<std::byte*>(bytes.data()), bytes.size(), tensor.shape.data(),
-                                       tensor.shape.size(),
-                                       static_cast<ONNXTensorElementDataType>(onnx_code(tensor.dtype)));
+  fed.value =
+      Ort::Value::CreateTensor(memory, const_cast<std::byte*>(bytes.data()), bytes.size(), tensor.shape.data(),
+                               tensor.shape.size(), static_cast<ONNXTensorElementDataType>(onnx_code(tensor.dtype)));
   return fed;
 }
 
@@ -69,12 +69,13 @@ Result<StoredOutput> describe_output(const std::string& name, const Ort::Value& 
   auto info = value.GetTensorTypeAndShapeInfo();
   auto dtype = dtype_from_onnx(info.GetElementType());
   if (!dtype)
-    return runtime_error(subject,
-                         fmt::format("the output \"{}\" holds {}", name,
-                                     info.GetElementType() == ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING
-                                         ? "strings"
-                                         : fmt::format("elements of ONNX type {}", static_cast<int>(info.GetElementType()))),
-                         "leave it out; such tensors cannot be compared");
+    return runtime_error(
+        subject,
+        fmt::format("the output \"{}\" holds {}", name,
+                    info.GetElementType() == ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING
+                        ? "strings"
+                        : fmt::format("elements of ONNX type {}", static_cast<int>(info.GetElementType()))),
+        "leave it out; such tensors cannot be compared");
   return StoredOutput{name, *dtype, info.GetShape(), 0};
 }
 
@@ -101,13 +102,15 @@ Result<std::vector<StoredOutput>> store(const std::vector<std::string>& names, s
   return stored;
 }
 
-Result<std::map<std::string, TensorView>> replacements(const NamedTensors& perturb) {
-  std::map<std::string, TensorView> views;
-  for (const auto& [key, tensor] : perturb) {
-    PARITAS_ASSIGN(TensorView view, TensorView::of(tensor));
-    views.insert_or_assign(key, std::move(view));
-  }
-  return views;
+Result<sim::ActivePerturbations::Table> active_table(const Injection& injection) {
+  sim::ActivePerturbations::Table table;
+  for (const auto& [list, mode] : {std::pair(&injection.replace, sim::Perturbation::Mode::kReplace),
+                                   std::pair(&injection.add, sim::Perturbation::Mode::kAdd)})
+    for (const auto& [key, tensor] : *list) {
+      PARITAS_ASSIGN(TensorView view, TensorView::of(tensor));
+      table.insert_or_assign(key, sim::Perturbation{mode, std::move(view)});
+    }
+  return table;
 }
 
 }  // namespace
@@ -132,7 +135,7 @@ Result<std::vector<std::string>> Session::Impl::checked_fetch(const std::vector<
 }
 
 Result<Session::Ran> Session::run(const NamedTensors& inputs, const std::vector<std::string>& wanted,
-                                  const NamedTensors& perturb, const Path& file) {
+                                  const Injection& injection, const Path& file) {
   return guarded(impl_->subject, fmt::format("running on {}", impl_->target), [&]() -> Result<Ran> {
     PARITAS_TRY(check_inputs(inputs, impl_->info, impl_->subject));
     std::vector<std::string> fetch = impl_->fetch;
@@ -148,7 +151,7 @@ Result<Session::Ran> Session::run(const NamedTensors& inputs, const std::vector<
       input_values.push_back(std::move(fed[i].value));
     }
     for (const std::string& name : fetch) output_names.push_back(name.c_str());
-    PARITAS_ASSIGN(auto active, replacements(perturb));
+    PARITAS_ASSIGN(auto active, active_table(injection));
     const sim::ActivePerturbations scope(std::move(active));
     const auto start = std::chrono::steady_clock::now();
     std::vector<Ort::Value> outputs = impl_->session.Run(Ort::RunOptions{}, input_names.data(), input_values.data(),

@@ -18,6 +18,12 @@ struct StoredOutput {
   uint64_t offset = 0;  // bytes; a multiple of 64, so that a mapping of it is aligned for any type
 };
 
+// What Perturb nodes do in one run, by key.
+struct Injection {
+  std::vector<std::pair<std::string, Tensor>> replace;
+  std::vector<std::pair<std::string, Tensor>> add;
+};
+
 class Session {
  public:
   ~Session();
@@ -27,10 +33,10 @@ class Session {
     std::vector<StoredOutput> outputs;
     double seconds = 0;  // Run() alone
   };
-  // Runs and writes the outputs one behind the other to `file`; each output is freed when it was written. `fetch` empty:
-  // what the session was opened for. Inputs are used where they lie when they are aligned for their type.
+  // Runs and writes the outputs one behind the other to `file`; each output is freed when it was written. `fetch`
+  // empty: what the session was opened for. Inputs are used where they lie when they are aligned for their type.
   Result<Ran> run(const std::vector<std::pair<std::string, Tensor>>& inputs, const std::vector<std::string>& fetch,
-                  const std::vector<std::pair<std::string, Tensor>>& perturb, const Path& file);
+                  const Injection& injection, const Path& file);
 
  private:
   friend class Environment;

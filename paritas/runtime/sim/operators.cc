@@ -12,7 +12,7 @@
 namespace paritas::sim {
 namespace {
 
-const std::map<std::string, TensorView>* active_perturbations = nullptr;
+const ActivePerturbations::Table* active_perturbations = nullptr;
 
 // One operator with one input and one output. The callbacks are C function pointers; exceptions become OrtStatus.
 template <class Kernel>
@@ -133,16 +133,17 @@ class PerturbKernel {
 
   void compute(const Ort::KernelContext& context) const {
     Operands in = operands(context);
-    const TensorView* replacement = find();
-    if (replacement != nullptr) check(in, *replacement);
+    const Perturbation* active = find();
+    if (active != nullptr) check(in, active->value);
     auto out = context.GetOutput(0, in.shape);
-    if (replacement == nullptr) return copy_through(in, out);
-    if (!replacement->bytes().empty())
-      std::memcpy(out.GetTensorMutableRawData(), replacement->bytes().data(), replacement->bytes().size());
+    if (active == nullptr) return copy_through(in, out);
+    if (active->value.bytes().empty()) return;
+    if (active->mode == Perturbation::Mode::kAdd) return add(in, active->value, out);
+    std::memcpy(out.GetTensorMutableRawData(), active->value.bytes().data(), active->value.bytes().size());
   }
 
  private:
-  const TensorView* find() const {
+  const Perturbation* find() const {
     if (active_perturbations == nullptr) return nullptr;
     auto it = active_perturbations->find(key_);
     return it == active_perturbations->end() ? nullptr : &it->second;
@@ -151,9 +152,36 @@ class PerturbKernel {
   void check(const Operands& in, const TensorView& replacement) const {
     auto dtype = dtype_from_onnx(in.type);
     if (dtype && *dtype == replacement.dtype() && in.shape == replacement.shape()) return;
-    throw std::invalid_argument(fmt::format(
-        "Perturb \"{}\": the tensor is {} {}, the replacement {} {}", key_, dtype ? name(*dtype) : "of another type",
-        to_string(in.shape), name(replacement.dtype()), to_string(replacement.shape())));
+    throw std::invalid_argument(fmt::format("Perturb \"{}\": the tensor is {} {}, the replacement {} {}", key_,
+                                            dtype ? name(*dtype) : "of another type", to_string(in.shape),
+                                            name(replacement.dtype()), to_string(replacement.shape())));
+  }
+
+  // In double, rounded once to the tensor's type.
+  void add(const Operands& in, const TensorView& difference, Ort::UnownedValue out) const {
+    auto sum = [&]<class T>(T, auto widen, auto narrow) {
+      const auto* x = static_cast<const T*>(in.input.GetTensorRawData());
+      auto* y = static_cast<T*>(out.GetTensorMutableRawData());
+      for (uint64_t i = 0; i < in.count; ++i) {
+        T d;  // the mapping may be unaligned
+        std::memcpy(&d, difference.bytes().data() + i * sizeof(T), sizeof(T));
+        y[i] = narrow(static_cast<double>(widen(x[i])) + static_cast<double>(widen(d)));
+      }
+    };
+    auto same = [](auto value) { return value; };
+    switch (in.type) {
+      case ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT:
+        return sum(float{}, same, [](double v) { return static_cast<float>(v); });
+      case ONNX_TENSOR_ELEMENT_DATA_TYPE_DOUBLE:
+        return sum(double{}, same, same);
+      case ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT16:
+        return sum(uint16_t{}, float_from_f16, [](double v) { return f16_from_float(static_cast<float>(v)); });
+      case ONNX_TENSOR_ELEMENT_DATA_TYPE_BFLOAT16:
+        return sum(uint16_t{}, float_from_bf16, [](double v) { return bf16_from_float(static_cast<float>(v)); });
+      default:
+        throw std::invalid_argument(
+            fmt::format("Perturb \"{}\": differences can be added to float tensors only", key_));
+    }
   }
 
   std::string key_;
@@ -173,10 +201,7 @@ OrtCustomOpDomain* operator_domain() {
   return *domain;
 }
 
-ActivePerturbations::ActivePerturbations(std::map<std::string, TensorView> replacements)
-    : replacements_(std::move(replacements)) {
-  active_perturbations = &replacements_;
-}
+ActivePerturbations::ActivePerturbations(Table table) : table_(std::move(table)) { active_perturbations = &table_; }
 
 ActivePerturbations::~ActivePerturbations() { active_perturbations = nullptr; }
 

@@ -12,9 +12,9 @@
 namespace paritas {
 namespace {
 
-using ::testing::HasSubstr;
 using runtime_test::TinyModel;
 using runtime_test::values_of;
+using ::testing::HasSubstr;
 
 class Operators : public runtime_test::WorkerTest {
  protected:
@@ -77,7 +77,9 @@ TEST_F(Operators, EveryTypePassesAndKeepsItsTypeAndShape) {
 
 TEST_F(Operators, RoundsNarrowAndWideFloats) {
   TinyModel model;
-  model.input("d", onnx_code(DType::kF64), {2}).input("h", onnx_code(DType::kF16), {2}).input("b", onnx_code(DType::kBF16), {2});
+  model.input("d", onnx_code(DType::kF64), {2})
+      .input("h", onnx_code(DType::kF16), {2})
+      .input("b", onnx_code(DType::kBF16), {2});
   model.output("d2").output("h2").output("b2");
   model.round(model.graph(), "d", "d2", "float16");
   model.round(model.graph(), "h", "h2", "bfloat16");
@@ -160,7 +162,6 @@ TEST_F(Operators, PerturbReplacesOnlyWhatTheRunNames) {
   }
   EXPECT_EQ(result({}), (std::vector<float>{2, 4}));
 }
-
 
 }  // namespace
 }  // namespace paritas

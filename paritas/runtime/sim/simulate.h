@@ -1,5 +1,5 @@
-// The number-format simulator as a graph edit: what a device that stores every float tensor in `format` would compute, if
-// its kernels worked in float32.
+// The number-format simulator as a graph edit: what a device that stores every float tensor in `format` would compute,
+// if its kernels worked in float32.
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@
 
 namespace paritas {
 
-// Rounds every initialiser and Constant, and puts paritas.ops::Round behind every graph input and node output (bodies of
-// If, Loop and Scan too), so that no float tensor holds a value that the format cannot. Constants are rounded here and
-// stay constants, because kernels treat those differently (packed weights): what differs from a run of the plain model is
-// then the format alone. Run the result with optimisation off: nothing may be fused.
+// Rounds every initialiser and Constant, and puts paritas.ops::Round behind every graph input and node output (bodies
+// of If, Loop and Scan too), so that no float tensor holds a value that the format cannot. Constants are rounded here
+// and stay constants, because kernels treat those differently (packed weights): what differs from a run of the plain
+// model is then the format alone. Run the result with optimisation off: nothing may be fused.
 //
-// Rounded weights are kept in memory, or, when `scratch` names a folder, in a file there that must stay until the result
-// was saved; it is removed with the folder, by its owner.
+// Rounded weights are kept in memory, or, when `scratch` names a folder, in a file there that must stay until the
+// result was saved; it is removed with the folder, by its owner.
 Result<onnx_model::Model> simulate(const onnx_model::Model& model, const SimulatedFormat& format,
                                    const Path& scratch = {});
 

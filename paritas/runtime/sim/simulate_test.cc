@@ -13,9 +13,9 @@
 namespace paritas {
 namespace {
 
-using ::testing::HasSubstr;
 using runtime_test::TinyModel;
 using runtime_test::values_of;
+using ::testing::HasSubstr;
 
 constexpr int kFloat = 1;
 
@@ -30,8 +30,8 @@ class Simulate : public runtime_test::WorkerTest {
   }
 
   static int count_of(const ::onnx::GraphProto& graph, const std::string& op) {
-    return static_cast<int>(
-        std::count_if(graph.node().begin(), graph.node().end(), [&](const auto& node) { return node.op_type() == op; }));
+    return static_cast<int>(std::count_if(graph.node().begin(), graph.node().end(),
+                                          [&](const auto& node) { return node.op_type() == op; }));
   }
 
   static void add_initializer(::onnx::GraphProto& graph, const std::string& name, const std::vector<float>& values) {
@@ -123,8 +123,10 @@ TEST_F(Simulate, TheDetectorGivesTheKnownScores) {
     const char* target;
     double score;
   };
-  for (const Case& known : {Case{"detr_mini_fragile", "cpu", 0.9620}, {"detr_mini_fragile", "sim:fp16", 0.10016},
-                            {"detr_mini_fragile", "sim:fp16,overflow=saturate", 0.1128}, {"detr_mini", "sim:fp16", 0.9624},
+  for (const Case& known : {Case{"detr_mini_fragile", "cpu", 0.9620},
+                            {"detr_mini_fragile", "sim:fp16", 0.10016},
+                            {"detr_mini_fragile", "sim:fp16,overflow=saturate", 0.1128},
+                            {"detr_mini", "sim:fp16", 0.9624},
                             {"detr_mini", "sim:bf16", 0.957}}) {
     auto model = onnx_model::Model::load(models / (std::string(known.model) + ".onnx"));
     ASSERT_TRUE(model.has_value()) << model.error().message();

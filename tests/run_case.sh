@@ -28,6 +28,7 @@ export VIRTUAL_ENV=$python_env
 export PYTHON=$python_env/bin/python
 export EXAMPLES=$root/examples
 export CASES=$root/tests/cases
+export BUILD=$(dirname "$binary")
 if [[ -z ${PARITAS_TEST_MODELS+set} ]]; then
   PARITAS_TEST_MODELS=
   [[ ! -d $root/../shared/models ]] || PARITAS_TEST_MODELS=$(realpath "$root/../shared/models")

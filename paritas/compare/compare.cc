@@ -53,9 +53,9 @@ std::string sides(const TensorComparison& t) {
   return fmt::format("reference {}, device {}", to_string(t.reference->shape), to_string(t.device->shape));
 }
 
-struct NamedTensors {
+struct TensorsByName {
   std::unordered_map<std::string, const Tensor*> by_name;
-  explicit NamedTensors(const Sample& sample) {
+  explicit TensorsByName(const Sample& sample) {
     for (const auto& [name, tensor] : sample.tensors) by_name.emplace(name, &tensor);
   }
   const Tensor* find(const std::string& name) const {
@@ -63,6 +63,23 @@ struct NamedTensors {
     return it == by_name.end() ? nullptr : it->second;
   }
 };
+
+bool missing(const TensorComparison& t) {
+  return t.status == PairStatus::kMissingReference || t.status == PairStatus::kMissingDevice;
+}
+
+// Runs that were fed with different values cannot be compared, whatever the gates say. Why this pair of inputs makes the
+// pairing unusable; empty when it does not.
+std::string input_disagreement(const GateSet& gates, const TensorComparison& t) {
+  if (missing(t)) {
+    // A pattern such as "*" does not ask for inputs by name; whoever names one wants to see it.
+    const bool named = std::any_of(gates.gates.begin(), gates.gates.end(), [&](const Gate& g) { return g.tensor == t.name; });
+    return named ? "a gate names this input, but it is not recorded on both sides" : "";
+  }
+  if (t.status == PairStatus::kShapeDiffers) return "the inputs differ: " + sides(t);
+  if (t.metrics->differing == 0) return {};
+  return fmt::format("the inputs differ: {} of {} elements", t.metrics->differing, t.metrics->count);
+}
 
 class StreamComparison {
  public:
@@ -111,7 +128,7 @@ class StreamComparison {
   }
 
   Status compare_sample(const Sample& reference, const Sample& device) {
-    const NamedTensors references(reference), devices(device);
+    const TensorsByName references(reference), devices(device);
     std::vector<TensorComparison> pairs;
     std::vector<Work> work;
     auto add = [&](const std::string& name, const Tensor* x, const Tensor* y) -> Status {
@@ -135,7 +152,9 @@ class StreamComparison {
     for (const TensorInfo& t : reference_.info().tensors) {
       const Tensor* x = references.find(t.name);
       const Tensor* y = devices.find(t.name);
-      if (x != nullptr || y != nullptr || t.role == Role::kOutput) PARITAS_TRY(add(t.name, x, y));
+      // An intermediate that neither side holds in this sample is no gap, unless a gate waits for it.
+      const bool must_exist = t.role == Role::kOutput || gated(t.name);
+      if (x != nullptr || y != nullptr || must_exist) PARITAS_TRY(add(t.name, x, y));
     }
     for (const TensorInfo& t : device_.info().tensors)
       if (reference_roles_.count(t.name) == 0) PARITAS_TRY(add(t.name, nullptr, devices.find(t.name)));
@@ -171,21 +190,24 @@ class StreamComparison {
     return {};
   }
 
+  bool gated(const std::string& name) const { return !options_.gates.for_tensor(name).empty(); }
+
   void record(TensorComparison pair) {
     Coverage& c = result_.coverage;
     const bool compared = pair.status == PairStatus::kCompared;
+    inputs_unpaired_ |= pair.role == Role::kInput && missing(pair);
     if (pair.status == PairStatus::kMissingDevice) note_unmatched(result_.unmatched_reference, pair.name);
     if (pair.status == PairStatus::kMissingReference) note_unmatched(result_.unmatched_device, pair.name);
     if (pair.role == Role::kOutput) {
       ++c.outputs;
       c.outputs_compared += compared;
-      c.outputs_gated += !options_.gates.for_tensor(pair.name).empty();
+      c.outputs_gated += gated(pair.name);
     } else if (pair.role == Role::kIntermediate && pair.reference) {
       ++c.intermediates;
       c.intermediates_compared += compared;
     }
-    const bool counts = pair.role == Role::kOutput || pair.verdict < Verdict::kNotJudged ||
-                        !options_.gates.for_tensor(pair.name).empty();
+    const bool has_say = pair.role == Role::kOutput || (pair.role == Role::kIntermediate && gated(pair.name));
+    const bool counts = has_say || pair.verdict < Verdict::kNotJudged;
     if (counts) {
       const std::string where = reference_.sample_count() > 1 ? fmt::format(" ({})", pair.sample) : "";
       const std::string reason = fmt::format("{}: {}{}", pair.name, pair.rule, where);
@@ -211,6 +233,10 @@ class StreamComparison {
     result_.verdict = builder_.verdict();
     result_.reasons = builder_.reasons();
     if (options_.gates.empty()) result_.notes.push_back("no gates were declared");
+    if (inputs_unpaired_)
+      result_.notes.push_back("inputs are not recorded on both sides: equal inputs are assumed");
+    const std::string &x = result_.reference_info.model_sha256, &y = result_.device_info.model_sha256;
+    if (!x.empty() && !y.empty() && x != y) result_.notes.push_back("the two sides ran different model files");
   }
 
   SampleStream& reference_;
@@ -219,6 +245,7 @@ class StreamComparison {
   std::unordered_map<std::string, Role> reference_roles_, device_roles_;
   VerdictBuilder builder_;
   CompareResult result_;
+  bool inputs_unpaired_ = false;
 };
 
 }  // namespace
@@ -240,6 +267,15 @@ void judge_tensor(const GateSet& gates, TensorComparison& t) {
     t.verdict = verdict;
     t.rule = std::move(rule);
   };
+  if (t.role == Role::kInput) {
+    std::string disagreement = input_disagreement(gates, t);
+    if (!disagreement.empty()) return decide(Verdict::kInvalid, std::move(disagreement));
+    if (missing(t)) return decide(Verdict::kPass, "recorded on one side only");
+    for (const Gate* gate : applicable)
+      if (const GateOutcome outcome = evaluate(*gate, *t.metrics); gate->tensor == t.name && !outcome.passed)
+        return decide(Verdict::kDeviates, outcome.text);
+    return decide(Verdict::kPass, "equal inputs");
+  }
   switch (t.status) {
     case PairStatus::kMissingDevice:
       return must_exist ? decide(Verdict::kDeviates, "missing on the device") : decide(Verdict::kPass, "missing, not gated");

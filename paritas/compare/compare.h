@@ -66,7 +66,8 @@ struct CompareOptions {
 };
 
 // Judges one pair whose metrics are known. `role` decides what an ungated tensor means: an ungated output keeps the
-// verdict at "not judged", an ungated intermediate has no say (its verdict is "pass" with the rule "not gated").
+// verdict at "not judged", an ungated intermediate has no say (its verdict is "pass" with the rule "not gated"). Inputs
+// are judged by equality: any difference makes the pairing invalid; of the gates only those that name them exactly apply.
 void judge_tensor(const GateSet& gates, TensorComparison& tensor);
 
 // Metrics of one pair by name; fills status, sides and metrics, not the verdict.

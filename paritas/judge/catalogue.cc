@@ -42,6 +42,7 @@ Finding range_finding(const char* id, const catalogue::RangeFacts& facts, catalo
                 {"reference_max_abs", json_number(facts.reference_max_abs)},
                 {"limit", json_number(facts.limit)},
                 {"lost_energy", json_number(facts.lost_energy)},
+                {"constant", facts.constant},
                 {"device_nonfinite", facts.device_nonfinite},
                 {"consequence", consequence == catalogue::Consequence::kInjected ? "injected" : "path"}};
   return f;
@@ -73,6 +74,17 @@ Finding range_underflow(const RangeFacts& facts, Consequence consequence) {
                   facts.node, facts.op, facts.format, facts.reference_max_abs, facts.limit,
                   facts.lost_energy >= 1e-3 ? fmt::format("{:.3g} %", 100 * facts.lost_energy)
                                             : fmt::format("a share of {:.2g}", facts.lost_energy)));
+}
+
+Finding constant_not_representable(const RangeFacts& facts, Consequence consequence) {
+  const bool too_large = facts.reference_max_abs > facts.limit;
+  return range_finding(
+      "constant-not-representable", facts, consequence,
+      too_large ? fmt::format("{} ({}) reads the constant \"{}\", which holds values up to {:.3g}; {} ends at {:.5g}.", facts.node,
+                              facts.op, facts.constant, facts.reference_max_abs, facts.format, facts.limit)
+                : fmt::format("{} ({}) reads the constant \"{}\", part of which is too small for {} (full precision ends at "
+                              "{:.3g}): it is rounded to subnormals or zero.",
+                              facts.node, facts.op, facts.constant, facts.format, facts.limit));
 }
 
 Finding nonfinite_made(const RangeFacts& facts, Consequence consequence) {

@@ -37,6 +37,7 @@ struct RangeFacts {
   double limit = 0;                // overflow: largest finite value of the format; underflow: its smallest normal value
   double lost_energy = 0;          // underflow: share of the energy that is lost
   std::vector<std::string> group;  // further nodes with a consequential range violation
+  std::string constant;            // name of the constant that does not fit; empty: the result itself
   uint64_t device_nonfinite = 0;   // elements that the device's local result alone has as NaN or infinity
 };
 // `consequence`: how it was established that the violation matters, see Consequence.
@@ -46,6 +47,7 @@ enum class Consequence {
 };
 Finding range_overflow(const RangeFacts& facts, Consequence consequence);
 Finding range_underflow(const RangeFacts& facts, Consequence consequence);
+Finding constant_not_representable(const RangeFacts& facts, Consequence consequence);  // facts.constant, its max_abs
 Finding nonfinite_made(const RangeFacts& facts, Consequence consequence);  // values fit, the result is NaN or infinite
 Finding range_harmless(const std::vector<RangeFacts>& nodes);              // note: violations that change no output
 

@@ -89,7 +89,8 @@ class Chooser {
 bool range_suspect(const NodeRow& row) {
   if (!row.local || !row.local->metrics.storage) return false;
   const StorageBaseline& s = *row.local->metrics.storage;
-  return s.overflowed > 0 || row.local->metrics.nonfinite.device_only > 0 || s.lost_energy > kLostEnergy || s.flushed > 0;
+  return s.overflowed > 0 || row.local->metrics.nonfinite.device_only > 0 || s.lost_energy > kLostEnergy || s.flushed > 0 ||
+         row.constant_storage.has_value();
 }
 
 Candidates choose_candidates(const std::vector<NodeRow>& rows, const onnx_model::GraphIndex& index) {

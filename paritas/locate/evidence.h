@@ -26,6 +26,7 @@ struct Evidence {
   std::optional<MarkedRun> marked_forced;
   std::vector<onnx_model::Island> islands;
   Probes probes;
+  std::unordered_map<std::string, StorageBaseline> bad_constants;  // float constants that the storage type cannot hold
   std::unordered_map<std::string, Tensor> rounded_inputs;  // reference's island results from rounded inputs
 };
 

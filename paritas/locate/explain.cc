@@ -52,9 +52,15 @@ class Explanation {
     const PairMetrics& m = row.local->metrics;
     facts.reference_max_abs = m.reference_max_abs;
     facts.device_nonfinite = m.nonfinite.device_only;
-    if (m.storage) {
-      facts.lost_energy = m.storage->lost_energy;
-      facts.limit = row.range == RangeViolation::kUnderflow ? min_normal(m.storage->type) : max_finite(m.storage->type);
+    const StorageBaseline* storage = m.storage ? &*m.storage : nullptr;
+    if (row.range_of_constant) {
+      storage = &*row.constant_storage;
+      facts.constant = row.constant;
+      facts.reference_max_abs = storage->max_over_limit * max_finite(storage->type);
+    }
+    if (storage != nullptr) {
+      facts.lost_energy = storage->lost_energy;
+      facts.limit = row.range == RangeViolation::kUnderflow ? min_normal(storage->type) : max_finite(storage->type);
     }
     return facts;
   }
@@ -76,14 +82,27 @@ class Explanation {
       facts.group = group;
       const Consequence how = consequence_of(*first);
       const bool fits = first->local->representable;
-      result_.findings.push_back(first->range == RangeViolation::kUnderflow ? catalogue::range_underflow(facts, how)
+      result_.findings.push_back(first->range_of_constant                   ? catalogue::constant_not_representable(facts, how)
+                                 : first->range == RangeViolation::kUnderflow ? catalogue::range_underflow(facts, how)
                                  : fits                                     ? catalogue::nonfinite_made(facts, how)
                                                                             : catalogue::range_overflow(facts, how));
     }
     // What follows from a range violation (a square root of a clipped square) is its group, not a second cause.
-    if (first == nullptr)
-      for (size_t i = 0; i < others.size() && i < 3; ++i) result_.findings.push_back(local_cause(*others[i]));
+    if (first == nullptr && !others.empty()) {
+      size_t told = 0;
+      for (const NodeRow* row : others)
+        if (told < 3 && (row == others.front() || !only_rounded_inputs(*row))) {
+          result_.findings.push_back(local_cause(*row));
+          ++told;
+        }
+    }
     if (first == nullptr && others.empty()) unexplained();
+  }
+
+  // Its probe erred no more than the reference operator does when its inputs are rounded: it hands on (and perhaps
+  // amplifies) what the node before it lost.
+  static bool only_rounded_inputs(const NodeRow& row) {
+    return row.local->input_baseline && row.local->metrics.max_abs <= 2 * *row.local->input_baseline;
   }
 
   const NodeRow* consequential_row(const std::string& node) const {

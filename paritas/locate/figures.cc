@@ -38,6 +38,7 @@ class RowMaker {
         row.ran_on = evidence_.placement.provider.size() > i ? evidence_.placement.provider[i] : std::string();
         row.decision = decisions_.count(tensor) != 0;
         describe_probe(row, static_cast<int>(i));
+        note_constants(node, row);
         rows.push_back(std::move(row));
       }
     }
@@ -66,6 +67,19 @@ class RowMaker {
       row.not_probed = "inside the fused group of " + island.name;
     if (auto where = evidence_.probes.ran_on.find(island.name); where != evidence_.probes.ran_on.end())
       row.probe_ran_on = where->second;
+  }
+
+  // The worst of the node's constants: one that overflows, else the one that loses most.
+  void note_constants(const onnx_model::GraphIndex::Node& node, NodeRow& row) const {
+    for (const auto* list : {&node.inputs, &node.captures})
+      for (const std::string& input : *list) {
+        auto it = evidence_.bad_constants.find(input);
+        if (it == evidence_.bad_constants.end()) continue;
+        auto badness = [](const StorageBaseline& s) { return std::pair(s.overflowed > 0, s.lost_energy); };
+        if (row.constant_storage && badness(*row.constant_storage) >= badness(it->second)) continue;
+        row.constant = input;
+        row.constant_storage = it->second;
+      }
   }
 
   Result<std::optional<PairMetrics>> metrics(const Tensor& reference, const Tensor& device) const {

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "paritas/compare/compare.h"
+#include "paritas/locate/constants.h"
 #include "paritas/locate/decisions.h"
 #include "paritas/runtime/run_info.h"
 
@@ -233,6 +234,9 @@ class Gatherer {
       return storage ? run_probes(reference_, rounded) : Result<Probes>(Probes{});
     });
     auto probes = run_probes(device_, request);
+    if (storage) {
+      PARITAS_ASSIGN(evidence().bad_constants, constants_out_of_range(*evidence().prepared, *storage, request_.threads));
+    }
     auto rounded_probes = baseline.get();
     PARITAS_TRY(probes);
     PARITAS_TRY(rounded_probes);

@@ -12,12 +12,14 @@ bool explained_by_storage(const PairMetrics& metrics) {
          metrics.max_abs <= 2 * metrics.storage->max_abs;
 }
 
-bool deviates(const PairMetrics& metrics) {
+bool diverges(const PairMetrics& metrics) {
   if (metrics.nonfinite.device_only > 0) return true;
   if (metrics.count == 0 || metrics.differing == 0) return false;
-  const bool close = metrics.cosine >= kDivergenceCosine && std::abs(metrics.scale_ratio - 1) <= kDivergenceScale;
-  return !close && !explained_by_storage(metrics);
+  // Written so that NaN (nothing finite to compare) diverges.
+  return !(metrics.cosine >= kDivergenceCosine && std::abs(metrics.scale_ratio - 1) <= kDivergenceScale);
 }
+
+bool deviates(const PairMetrics& metrics) { return diverges(metrics) && !explained_by_storage(metrics); }
 
 std::unordered_set<std::string> reaching(const std::vector<NodeRow>& rows, const onnx_model::GraphIndex& index,
                                          const std::unordered_set<std::string>& sinks,
@@ -29,7 +31,7 @@ std::unordered_set<std::string> reaching(const std::vector<NodeRow>& rows, const
     if (it == by_tensor.end() || it->second->decision) return false;
     const PairMetrics* metrics = it->second->best_accumulated();
     if (metrics == nullptr) return true;
-    return is_float(it->second->dtype) ? deviates(*metrics) : metrics->differing > 0;
+    return is_float(it->second->dtype) ? diverges(*metrics) : metrics->differing > 0;
   };
   std::unordered_set<std::string> found;
   // Backwards in topological order: a tensor reaches a sink when it is one, or feeds a node one of whose outputs does.

@@ -17,11 +17,12 @@ namespace paritas {
 inline constexpr double kDivergenceCosine = 0.99;
 inline constexpr double kDivergenceScale = 0.1;
 bool deviates(const PairMetrics& metrics);
-
 // metrics.storage must be filled for the exemption to apply.
 bool explained_by_storage(const PairMetrics& metrics);
+// The same without the exemption: whether the figures differ at all, for whatever reason.
+bool diverges(const PairMetrics& metrics);
 
-// Tensors (of rows) from which deviation reaches one of `sinks` along tensors that all deviate. A tensor without figures
+// Tensors (of rows) from which deviation reaches one of `sinks` along tensors that all diverge. A tensor without figures
 // does not stop a path. `fed` tensors do: what runs behind them reads the reference's values.
 std::unordered_set<std::string> reaching(const std::vector<NodeRow>& rows, const onnx_model::GraphIndex& index,
                                          const std::unordered_set<std::string>& sinks,

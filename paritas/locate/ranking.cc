@@ -16,6 +16,9 @@ struct Suspect {
   double local_nmse = -1;   // largest of its rows; -1: not probed
 };
 
+// Share of a result's squared error that lost subnormals must make up for the error to be called an underflow.
+constexpr double kAccountingShare = 0.1;
+
 double local_size(const NodeRow& row) {
   if (!row.local) return -1;
   const PairMetrics& m = row.local->metrics;
@@ -36,22 +39,29 @@ std::string_view name(RangeViolation violation) {
 
 void classify_range(NodeRow& row, const Sensitivities::Effect* effect) {
   row.range = RangeViolation::kNone;
+  row.range_of_constant = false;
   row.range_factor = 0;
-  if (!row.local) return;
+  if (!row.local || !row.local->metrics.storage) return;
   const PairMetrics& m = row.local->metrics;
-  if (!m.storage) return;
   const StorageBaseline& s = *m.storage;
-  if (s.overflowed > 0 || m.nonfinite.device_only > 0) {
-    row.range = RangeViolation::kOverflow;
-    row.range_factor = s.max_over_limit;
-    return;
-  }
-  const bool fatal_loss = s.lost_energy > 0 && effect != nullptr && effect->material();
-  const bool flushed_and_fatal = s.flushed > 0 && effect != nullptr && effect->material();
-  if (s.lost_energy > kLostEnergy || fatal_loss || flushed_and_fatal) {
-    row.range = RangeViolation::kUnderflow;
-    row.range_factor = s.lost_energy;
-  }
+  const bool fatal = effect != nullptr && effect->material();
+  auto violate = [&row](RangeViolation kind, double factor, bool of_constant = false) {
+    row.range = kind;
+    row.range_factor = factor;
+    row.range_of_constant = of_constant;
+  };
+  if (s.overflowed > 0) return violate(RangeViolation::kOverflow, s.max_over_limit);
+  if (row.constant_storage && row.constant_storage->overflowed > 0 && m.differing > 0)
+    return violate(RangeViolation::kOverflow, row.constant_storage->max_over_limit, true);
+  // Underflow of the result must account for its error; an error of another kind may happen to hit small values too.
+  const double lost = s.lost_energy * m.reference_norm * m.reference_norm;
+  const bool accounts = lost >= kAccountingShare * m.error_norm * m.error_norm;
+  if (s.lost_energy > kLostEnergy && accounts) return violate(RangeViolation::kUnderflow, s.lost_energy);
+  if (fatal && (s.lost_energy > 0 || s.flushed > 0) && accounts) return violate(RangeViolation::kUnderflow, s.lost_energy);
+  if (row.constant_storage && m.differing > 0 && (row.constant_storage->lost_energy > kLostEnergy || (fatal && row.constant_storage->flushed > 0)))
+    return violate(RangeViolation::kUnderflow, row.constant_storage->lost_energy, true);
+  // Everything that enters and leaves fits, and yet: an inner value does not.
+  if (m.nonfinite.device_only > 0) violate(RangeViolation::kOverflow, s.max_over_limit);
 }
 
 Ranking rank(std::vector<NodeRow>& rows, const std::unordered_set<std::string>& reaching,

@@ -14,10 +14,11 @@ namespace paritas {
 // An energy loss through underflow above this share counts as a range violation by itself.
 inline constexpr double kLostEnergy = 1e-3;
 
-// Fills NodeRow::range and range_factor from the storage baseline and the local result.
-//   overflow:  the reference is finite and beyond the format, or the device's local result alone is NaN or infinite
-//   underflow: energy lost to subnormals and zero is above kLostEnergy, or anything is lost there and injecting just that
-//              moves the outputs materially
+// Fills NodeRow::range, range_factor and range_of_constant:
+//   overflow:  the reference is finite and beyond the format; a constant that the node reads is; or the device's local
+//              result alone is NaN or infinite (an inner value did not fit)
+//   underflow: energy of the result lost to subnormals and zero is above kLostEnergy, or anything is lost there and
+//              injecting just that moves the outputs materially; the same for a constant that the node reads
 void classify_range(NodeRow& row, const Sensitivities::Effect* effect);
 
 struct Ranking {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <deque>
 #include <unordered_set>
 
 #include "paritas/metrics/pair_metrics.h"
@@ -15,6 +14,9 @@ namespace {
 
 using Effect = Sensitivities::Effect;
 using Names = std::vector<std::string>;
+
+// A network with more independent culprits than this is broken everywhere; the first ones are what matters.
+constexpr int kMaxCulprits = 12;
 
 template <class T, class Convert>
 Tensor narrowed(const Tensor& like, const std::vector<double>& values, Convert convert) {
@@ -63,36 +65,36 @@ class GroupTesting {
   Result<bool> test_all() {
     PARITAS_ASSIGN(const Effect all, inject(request_.candidates.all));
     result_.all_share = all.share;
+    PARITAS_ASSIGN(bool done, find_culprits());
+    if (!done) return false;
+    PARITAS_ASSIGN(done, join_suspects());
+    // What is left of the budget goes into figures for conspicuous nodes: mostly acquittals.
     for (const std::string& tensor : request_.candidates.first) {
-      if (out_of_time()) return false;
+      if (out_of_time()) break;
       PARITAS_TRY(alone(tensor));
     }
-    Names rest;
-    for (const std::string& tensor : request_.candidates.all)
-      if (result_.alone.count(tensor) == 0) rest.push_back(tensor);
-    if (!rest.empty()) {
-      PARITAS_ASSIGN(const Effect effect, inject(rest));
-      result_.rest_share = effect.share;
-      if (effect.material()) {
-        PARITAS_ASSIGN(const bool done, take_apart(std::move(rest)));
-        if (!done) return false;
-      }
-    }
-    return join_suspects();
+    return done;
   }
 
-  Result<bool> take_apart(Names group) {
-    std::deque<Names> queue{std::move(group)};
-    while (!queue.empty()) {
-      const Names current = std::move(queue.front());
-      queue.pop_front();
-      const auto middle = current.begin() + static_cast<std::ptrdiff_t>(current.size() / 2);
-      for (Names half : {Names(current.begin(), middle), Names(middle, current.end())}) {
-        if (half.empty()) continue;
+  // The first culprit in graph order is the last tensor of the shortest prefix whose errors, all added, are material: about
+  // log2(n) runs. Then the same behind it.
+  Result<bool> find_culprits() {
+    Names rest = request_.candidates.all;
+    for (int found = 0; found < kMaxCulprits && !rest.empty(); ++found) {
+      if (out_of_time()) return false;
+      PARITAS_ASSIGN(const Effect together, inject(rest));
+      result_.rest_share = together.share;
+      if (!together.material()) return true;
+      size_t low = 0, high = rest.size();  // the prefix of `low` is not material, that of `high` is
+      while (high - low > 1) {
         if (out_of_time()) return false;
-        PARITAS_ASSIGN(const Effect effect, half.size() == 1 ? alone(half.front()) : inject(half));
-        if (effect.material() && half.size() > 1) queue.push_back(std::move(half));
+        const size_t middle = low + (high - low) / 2;
+        PARITAS_ASSIGN(const Effect effect, inject(Names(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(middle))));
+        (effect.material() ? high : low) = middle;
       }
+      // Not material alone: many small errors had added up to here. What lies before stays out of the next search as well.
+      PARITAS_TRY(alone(rest[high - 1]));
+      rest.erase(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(high));
     }
     return true;
   }

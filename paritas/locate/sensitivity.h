@@ -1,7 +1,8 @@
 // Sensitivity: what one island's device error, injected alone into the reference run, does to the final outputs. Errors
 // (local result minus reference) are added at taps of one session, so that a run costs no more than the model itself.
-// Conspicuous nodes are tested alone; all others by group testing: many errors are added at once, and only groups that move
-// the outputs materially are taken apart. That finds culprits that nothing else points to.
+// Culprits are searched by group testing over all nodes, in graph order: the errors of a whole prefix of the graph are
+// added at once. That finds causes that nothing else points to (a rounding that a later cancellation makes fatal). What is
+// left of the time budget goes into conspicuous nodes, one by one.
 #pragma once
 
 #include <string>

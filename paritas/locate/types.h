@@ -41,7 +41,10 @@ struct NodeRow {
   std::optional<LocalError> local;
   std::optional<double> inherited_nmse;           // |accumulated - local|^2 / |reference|^2, forced where there is one
   std::optional<double> sensitivity;              // see Sensitivity
+  std::string constant;        // a constant that the node reads and the storage type cannot hold; empty: none
+  std::optional<StorageBaseline> constant_storage;
   RangeViolation range = RangeViolation::kNone;
+  bool range_of_constant = false;  // the violation is the constant's, not the result's
   double range_factor = 0;     // overflow: largest |x| / largest finite value; underflow: lost energy
   bool consequential = false;  // its deviation reaches an output that deviates (by way of deviating tensors, or injected)
   bool decision = false;       // integer or bool made from floats: compared by equality only

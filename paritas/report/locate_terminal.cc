@@ -65,6 +65,9 @@ std::string decisions_lines(const LocateResult& result, const Style& style) {
 }
 
 std::string range_cell(const NodeRow& row) {
+  if (row.range_of_constant)
+    return row.range == RangeViolation::kOverflow ? fmt::format("no: constant of {:.3g} x the maximum", row.range_factor)
+                                                  : "no: a constant is too small";
   if (row.range == RangeViolation::kOverflow) {
     if (row.range_factor > 1) return fmt::format("no: {:.3g} is {:.3g} x the maximum", row.local->metrics.reference_max_abs, row.range_factor);
     return "no: an operand or inner value does not fit";

@@ -45,6 +45,7 @@ Json node_json(const NodeRow& row) {
   json["inherited"] = row.inherited_nmse ? Json{{"nmse", json_number(*row.inherited_nmse)}} : Json(nullptr);
   json["sensitivity"] = optional_number(row.sensitivity);
   json["range_violation"] = row.range == RangeViolation::kNone ? Json(nullptr) : Json(name(row.range));
+  if (!row.constant.empty()) json["constant_out_of_range"] = row.constant;
   json["consequential"] = row.consequential;
   json["decision"] = row.decision;
   return json;

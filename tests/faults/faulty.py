@@ -1,7 +1,7 @@
 """Variants of the detector that compute the same in float32 and break in float16. One function each.
 
-A function edits a Surgery and returns the nodes that count as the first cause: where the format fails first in graph order.
-Factors are powers of two wherever the scaling itself should cost nothing.
+A function edits a Surgery and returns the nodes that count as the first cause: where the format fails first, in graph
+order. Factors are powers of two wherever the scaling itself should cost nothing.
 """
 
 import numpy as np

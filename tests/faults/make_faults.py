@@ -3,11 +3,12 @@
 
     make_faults.py OUT_DIR [--model FILE] [--only NAME...] [--htp]
 
-Every variant must give the original's scores on the CPU within 1e-4. Under the float16 simulator of fp16_sim.py a faulty
-one must fall under cosine 0.99 on the scores (non-finite ones count as 0) and a harmless one must stay above 0.999.
+Every variant must give the original's scores on the CPU within 1e-4. Under the float16 simulator of fp16_sim.py a
+faulty one must fall under cosine 0.99 on the scores (non-finite ones count as 0), a harmless one must stay above 0.999.
 OUT_DIR/faults.json lists what each is: name, kind, healthy (on that simulator), nodes_ok_as_first_cause, why, and the
-measured top scores. --htp adds htp_top_score, htp_scores_cosine and broken_on_htp: that device has no infinity and no NaN,
-saturates at 131008 and caps constants at 65536, so several variants are healthy on it. Exit code 1 if a check fails.
+measured top scores. --htp adds htp_top_score, htp_scores_cosine and broken_on_htp: that device has no infinity and no
+NaN, saturates at 131008 and caps constants at 65536, so several variants are healthy on it. Exit code 1 if a check
+fails.
 """
 
 import argparse

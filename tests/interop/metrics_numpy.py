@@ -2,8 +2,8 @@
 
 usage: metrics_numpy.py PARITAS-METRICS-DUMP
 
-Nothing here knows how the library computes: the definitions of docs and headers are written down once more, in numpy, with
-exact sums (math.fsum). Exit code 77 means skipped.
+Nothing here knows how the library computes: the definitions of docs and headers are written down once more, in numpy,
+with exact sums (math.fsum). Exit code 77 means skipped.
 """
 
 import json

@@ -1,0 +1,386 @@
+#include "paritas/compare/compare.h"
+
+#include <cmath>
+#include <limits>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "paritas/compare/test_streams.h"
+
+namespace paritas {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kInf = std::numeric_limits<float>::infinity();
+
+GateSet gate_set(const std::vector<std::string>& texts, NonfinitePolicy policy = NonfinitePolicy::kSameInf) {
+  GateSet set;
+  for (const std::string& text : texts) set.gates.push_back(parse_gate(text).value());
+  set.nonfinite = policy;
+  return set;
+}
+
+CompareResult compare(MemoryStream& reference, MemoryStream& device, GateSet gates = {}) {
+  CompareOptions options;
+  options.gates = std::move(gates);
+  options.threads = 2;
+  auto result = compare_streams(reference, device, options);
+  EXPECT_TRUE(result) << result.error().message();
+  return result.value();
+}
+
+class Compare : public ::testing::Test {
+ protected:
+  CompareResult run(const std::vector<std::string>& gates = {}, NonfinitePolicy policy = NonfinitePolicy::kSameInf) {
+    return compare(reference_, device_, gate_set(gates, policy));
+  }
+  MemoryStream reference_{"ref"};
+  MemoryStream device_{"dev"};
+};
+
+TEST_F(Compare, EqualOutputsPassWhenEveryOutputIsGated) {
+  reference_.output("a", {1, 2}).output("b", {3});
+  device_.output("a", {1, 2}).output("b", {3});
+  const CompareResult both = run({"a: max_abs<=0", "b: max_abs<=0"});
+  EXPECT_EQ(both.verdict, Verdict::kPass);
+  EXPECT_EQ(both.coverage.outputs_gated, 2u);
+}
+
+TEST_F(Compare, AnUngatedOutputKeepsTheVerdictAtNotJudged) {
+  reference_.output("a", {1, 2}).output("b", {3});
+  device_.output("a", {1, 2}).output("b", {3});
+  const CompareResult result = run({"a: max_abs<=0"});
+  EXPECT_EQ(result.verdict, Verdict::kNotJudged);
+  EXPECT_EQ(result.reasons.front(), "b: no gate covers it");
+  EXPECT_EQ(result.coverage.outputs, 2u);
+  EXPECT_EQ(result.coverage.outputs_gated, 1u);
+}
+
+TEST_F(Compare, WithoutGatesNothingIsJudgedHoweverLargeTheDifference) {
+  reference_.output("a", {1, 2});
+  device_.output("a", {100, -2});
+  const CompareResult result = run();
+  EXPECT_EQ(result.verdict, Verdict::kNotJudged);
+  EXPECT_THAT(result.notes, Contains("no gates were declared"));
+}
+
+TEST_F(Compare, AFailedGateDeviatesAndSaysByHowMuch) {
+  reference_.output("a", {1, 2});
+  device_.output("a", {1, 2.5});
+  const CompareResult result = run({"a: max_abs<=0.1"});
+  EXPECT_EQ(result.verdict, Verdict::kDeviates);
+  EXPECT_EQ(result.reasons.front(), "a: max_abs 0.5 > 0.1");
+  EXPECT_EQ(result.tensors.front().rule, "max_abs 0.5 > 0.1");
+}
+
+TEST_F(Compare, AMissingDeviceOutputDeviatesEvenWithoutGates) {
+  reference_.output("a", {1}).output("b", {2});
+  device_.output("a", {1});
+  const CompareResult result = run();
+  EXPECT_EQ(result.verdict, Verdict::kDeviates);
+  EXPECT_EQ(result.reasons.front(), "b: missing on the device");
+  EXPECT_THAT(result.unmatched_reference, ElementsAre("b"));
+  EXPECT_EQ(result.coverage.outputs_compared, 1u);
+  EXPECT_EQ(result.coverage.outputs, 2u);
+}
+
+TEST_F(Compare, AnOutputThatOnlyTheDeviceHasIsInvalid) {
+  reference_.output("a", {1});
+  device_.output("a", {1}).output("b", {2});
+  const CompareResult result = run({"a: max_abs<=0"});
+  EXPECT_EQ(result.verdict, Verdict::kInvalid);
+  EXPECT_EQ(result.reasons.front(), "b: missing in the reference");
+  EXPECT_THAT(result.unmatched_device, ElementsAre("b"));
+}
+
+TEST_F(Compare, AnOutputThatNeitherSampleHoldsIsNoPass) {
+  reference_.output("a", {1}).list("b", Role::kOutput);
+  device_.output("a", {1}).list("b", Role::kOutput);
+  EXPECT_EQ(run({"*: max_abs<=0"}).verdict, Verdict::kInvalid);
+}
+
+TEST_F(Compare, RecordingsWithoutSamplesAreInvalid) {
+  reference_.list("a", Role::kOutput);
+  device_.list("a", Role::kOutput);
+  const CompareResult result = run({"a: max_abs<=0"});
+  EXPECT_EQ(result.verdict, Verdict::kInvalid);
+  EXPECT_THAT(result.reasons.front(), HasSubstr("nothing was compared"));
+}
+
+TEST_F(Compare, SamplesWithoutTensorsAreInvalid) {
+  reference_.intermediate("m", {1});
+  device_.intermediate("m", {1});
+  const CompareResult result = run();
+  EXPECT_EQ(result.verdict, Verdict::kInvalid);
+  EXPECT_THAT(result.reasons.front(), HasSubstr("no output was compared"));
+}
+
+TEST_F(Compare, DifferentSampleCountsAreInvalid) {
+  reference_.output("a", {1}).output("a", {2}, 1);
+  device_.output("a", {1});
+  const CompareResult result = run({"a: max_abs<=0"});
+  EXPECT_EQ(result.verdict, Verdict::kInvalid);
+  EXPECT_EQ(result.reasons.front(), "the reference has 2 samples, the device 1: they cannot be paired");
+}
+
+TEST_F(Compare, OneBadSampleOfSeveralIsNamed) {
+  reference_.output("a", {1}).output("a", {2}, 1);
+  device_.output("a", {1}).output("a", {3}, 1);
+  const CompareResult result = run({"a: max_abs<=0.5"});
+  EXPECT_EQ(result.verdict, Verdict::kDeviates);
+  EXPECT_EQ(result.reasons.front(), "a: max_abs 1 > 0.5 (sample-000001)");
+  EXPECT_EQ(result.samples, 2u);
+  EXPECT_EQ(result.tensors.size(), 2u);
+}
+
+TEST_F(Compare, DifferingShapesDeviateAndAreNotCompared) {
+  reference_.output("a", {1, 2});
+  device_.output("a", {1, 2, 3});
+  const CompareResult result = run();
+  EXPECT_EQ(result.verdict, Verdict::kDeviates);
+  EXPECT_EQ(result.reasons.front(), "a: shapes differ: reference [2], device [3]");
+  EXPECT_FALSE(result.tensors.front().metrics);
+  EXPECT_EQ(result.coverage.outputs_compared, 0u);
+}
+
+TEST_F(Compare, EqualElementCountsDoNotMakeShapesEqual) {
+  reference_.add("a", Role::kOutput, tensor_from_values<float>(DType::kF32, {2, 3}, {1, 2, 3, 4, 5, 6}));
+  device_.add("a", Role::kOutput, tensor_from_values<float>(DType::kF32, {3, 2}, {1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(run({"a: max_abs<=0"}).verdict, Verdict::kDeviates);
+}
+
+TEST_F(Compare, TypesMayDiffer) {
+  reference_.output("a", {1, 2});
+  device_.add("a", Role::kOutput, tensor_from_values<double>(DType::kF64, {2}, {1, 2}));
+  EXPECT_EQ(run({"a: max_abs<=0"}).verdict, Verdict::kPass);
+}
+
+TEST_F(Compare, NanOnTheDeviceAloneDeviatesWithoutGatesToo) {
+  reference_.output("a", {1, 2, 3});
+  device_.output("a", {1, kNan, kInf});
+  const CompareResult result = run();
+  EXPECT_EQ(result.verdict, Verdict::kDeviates);
+  EXPECT_EQ(result.reasons.front(), "a: 2 of 3 elements are NaN or infinite on the device only");
+}
+
+TEST_F(Compare, FiniteElementsDoNotHideNanBehindAPassingGate) {
+  reference_.output("a", {1, 2, 3});
+  device_.output("a", {1, kNan, 3});
+  EXPECT_EQ(run({"a: max_abs<=0"}).verdict, Verdict::kDeviates);
+}
+
+struct PolicyCase {
+  float reference, device;
+  NonfinitePolicy policy;
+  Verdict verdict;
+};
+class Nonfinite : public ::testing::TestWithParam<PolicyCase> {};
+TEST_P(Nonfinite, IsJudgedByThePolicy) {
+  const PolicyCase& c = GetParam();
+  MemoryStream reference("ref"), device("dev");
+  reference.output("a", {1, c.reference});
+  device.output("a", {1, c.device});
+  EXPECT_EQ(compare(reference, device, gate_set({"a: max_abs<=0"}, c.policy)).verdict, c.verdict)
+      << c.reference << " and " << c.device;
+}
+INSTANTIATE_TEST_SUITE_P(
+    Policies, Nonfinite,
+    ::testing::Values(PolicyCase{kInf, kInf, NonfinitePolicy::kForbid, Verdict::kInvalid},
+                      PolicyCase{kNan, kNan, NonfinitePolicy::kForbid, Verdict::kInvalid},
+                      PolicyCase{kInf, 1, NonfinitePolicy::kForbid, Verdict::kInvalid},
+                      PolicyCase{kInf, kInf, NonfinitePolicy::kSameInf, Verdict::kPass},
+                      PolicyCase{kInf, -kInf, NonfinitePolicy::kSameInf, Verdict::kDeviates},
+                      PolicyCase{kInf, 1, NonfinitePolicy::kSameInf, Verdict::kDeviates},
+                      PolicyCase{kNan, kNan, NonfinitePolicy::kSameInf, Verdict::kInvalid},
+                      PolicyCase{kNan, 1, NonfinitePolicy::kSameInf, Verdict::kInvalid},
+                      PolicyCase{1, kNan, NonfinitePolicy::kSameInf, Verdict::kDeviates},
+                      PolicyCase{kInf, kInf, NonfinitePolicy::kEqual, Verdict::kPass},
+                      PolicyCase{kNan, kNan, NonfinitePolicy::kEqual, Verdict::kPass},
+                      PolicyCase{kNan, 1, NonfinitePolicy::kEqual, Verdict::kDeviates},
+                      PolicyCase{1, kNan, NonfinitePolicy::kEqual, Verdict::kDeviates},
+                      PolicyCase{kInf, -kInf, NonfinitePolicy::kEqual, Verdict::kDeviates}));
+
+TEST_F(Compare, OnlyNonfinitePairsAreNoEvidenceForACosineGate) {
+  reference_.output("a", {kInf, kInf});
+  device_.output("a", {kInf, kInf});
+  // Every figure over finite pairs is NaN here, and NaN passes no gate.
+  EXPECT_EQ(run({"a: cosine>=0.9"}).verdict, Verdict::kDeviates);
+}
+
+TEST_F(Compare, AMissingIntermediateIsCountedAndListed) {
+  reference_.output("a", {1}).intermediate("m", {1}).intermediate("n", {2});
+  device_.output("a", {1}).intermediate("n", {2});
+  const CompareResult result = run({"a: max_abs<=0"});
+  EXPECT_EQ(result.verdict, Verdict::kPass);
+  EXPECT_EQ(result.coverage.intermediates, 2u);
+  EXPECT_EQ(result.coverage.intermediates_compared, 1u);
+  EXPECT_THAT(result.unmatched_reference, ElementsAre("m"));
+}
+
+TEST_F(Compare, AMissingIntermediateThatAGateNamesIsNoPass) {
+  reference_.output("a", {1}).intermediate("m", {1});
+  device_.output("a", {1});
+  EXPECT_EQ(run({"a: max_abs<=0", "m: max_abs<=0"}).verdict, Verdict::kDeviates);
+  EXPECT_EQ(compare(device_, reference_, gate_set({"a: max_abs<=0", "m: max_abs<=0"})).verdict, Verdict::kInvalid);
+}
+
+TEST_F(Compare, AGatedIntermediateThatBothListButNeitherHoldsIsNoPass) {
+  reference_.output("a", {1}).list("m", Role::kIntermediate);
+  device_.output("a", {1}).list("m", Role::kIntermediate);
+  EXPECT_EQ(run({"a: max_abs<=0"}).verdict, Verdict::kPass);
+  EXPECT_EQ(run({"a: max_abs<=0", "m: max_abs<=0"}).verdict, Verdict::kInvalid);
+}
+
+TEST_F(Compare, AnUngatedIntermediateHasNoSay) {
+  reference_.output("a", {1}).intermediate("m", {1});
+  device_.output("a", {1}).intermediate("m", {kNan});
+  const CompareResult result = run({"a: max_abs<=0"});
+  EXPECT_EQ(result.verdict, Verdict::kPass);
+  EXPECT_EQ(result.tensors[1].rule, "not gated");
+}
+
+TEST_F(Compare, AGatedIntermediateIsJudged) {
+  reference_.output("a", {1}).intermediate("m", {1});
+  device_.output("a", {1}).intermediate("m", {2});
+  EXPECT_EQ(run({"a: max_abs<=0", "m: max_abs<=0.5"}).verdict, Verdict::kDeviates);
+}
+
+TEST_F(Compare, EmptyTensorsAreNoEvidence) {
+  reference_.output("a", {});
+  device_.output("a", {});
+  const CompareResult result = run({"a: max_abs<=0"});
+  EXPECT_EQ(result.verdict, Verdict::kInvalid);
+  EXPECT_EQ(result.reasons.front(), "a: holds no element: nothing was compared");
+}
+
+TEST_F(Compare, DifferingInputsMakeThePairingInvalid) {
+  reference_.input("x", {1, 2, 3}).output("a", {1});
+  device_.input("x", {1, 2, 4}).output("a", {1});
+  const CompareResult result = run({"a: max_abs<=0"});
+  EXPECT_EQ(result.verdict, Verdict::kInvalid);
+  EXPECT_EQ(result.reasons.front(), "x: the inputs differ: 1 of 3 elements");
+}
+
+TEST_F(Compare, NoGateExcusesDifferingInputs) {
+  reference_.input("x", {1, 2, 3}).output("a", {1});
+  device_.input("x", {1, 2, 4}).output("a", {1});
+  EXPECT_EQ(run({"a: max_abs<=0", "x: max_abs<=100"}).verdict, Verdict::kInvalid);
+  EXPECT_EQ(run({"*: max_abs<=100"}).verdict, Verdict::kInvalid);
+}
+
+TEST_F(Compare, InputsOfOtherShapesAreInvalid) {
+  reference_.input("x", {1, 2}).output("a", {1});
+  device_.input("x", {1}).output("a", {1});
+  EXPECT_EQ(run({"a: max_abs<=0"}).verdict, Verdict::kInvalid);
+}
+
+TEST_F(Compare, EqualInputsHaveNoSayAndNoNote) {
+  reference_.input("x", {1, kNan}).output("a", {1});
+  device_.input("x", {1, kNan}).output("a", {1});
+  const CompareResult result = run({"a: max_abs<=0"});
+  EXPECT_EQ(result.verdict, Verdict::kPass);
+  EXPECT_THAT(result.notes, Not(Contains(HasSubstr("inputs"))));
+  EXPECT_EQ(run().verdict, Verdict::kNotJudged);
+}
+
+TEST_F(Compare, EqualInputsDoNotCountAsAJudgedOutput) {
+  reference_.input("x", {1}).output("a", {1});
+  device_.input("x", {1}).output("a", {1});
+  EXPECT_EQ(run({"x: max_abs<=0"}).verdict, Verdict::kNotJudged);
+}
+
+TEST_F(Compare, AGateThatNamesAnInputIsNotIgnored) {
+  reference_.input("x", {1}).output("a", {1});
+  device_.input("x", {1}).output("a", {1});
+  EXPECT_EQ(run({"a: max_abs<=0", "x: max_abs>=5"}).verdict, Verdict::kDeviates);
+}
+
+TEST_F(Compare, InputsOfOneSideOnlyAreAssumedEqualAndNoted) {
+  reference_.input("x", {1}).output("a", {1});
+  device_.output("a", {1});
+  const CompareResult result = run({"*: max_abs<=0"});
+  EXPECT_EQ(result.verdict, Verdict::kPass);
+  EXPECT_THAT(result.notes, Contains("inputs are not recorded on both sides: equal inputs are assumed"));
+  EXPECT_EQ(run({"a: max_abs<=0", "x: max_abs<=0"}).verdict, Verdict::kInvalid);
+}
+
+TEST_F(Compare, AnotherModelFileIsNoted) {
+  reference_.output("a", {1}).edit_info().model_sha256 = "aa";
+  device_.output("a", {1}).edit_info().model_sha256 = "bb";
+  EXPECT_THAT(run().notes, Contains("the two sides ran different model files"));
+  device_.edit_info().model_sha256 = "aa";
+  EXPECT_THAT(run().notes, Not(Contains("the two sides ran different model files")));
+}
+
+TEST_F(Compare, OutputsComeFirstInTheReferencesOrder) {
+  reference_.intermediate("m", {1}).output("b", {1}).output("a", {1});
+  device_.output("a", {1}).output("b", {1}).intermediate("m", {1});
+  const CompareResult result = run();
+  ASSERT_EQ(result.tensors.size(), 3u);
+  EXPECT_EQ(result.tensors[0].name, "b");
+  EXPECT_EQ(result.tensors[1].name, "a");
+  EXPECT_EQ(result.tensors[2].name, "m");
+}
+
+TEST_F(Compare, AMisspeltGateIsAnError) {
+  reference_.output("scores", {1});
+  device_.output("scores", {1});
+  CompareOptions options;
+  options.gates = gate_set({"score: max_abs<=0"});
+  const auto result = compare_streams(reference_, device_, options);
+  ASSERT_FALSE(result);
+  EXPECT_THAT(result.error().message(), AllOf(HasSubstr("no tensor is called \"score\""), HasSubstr("scores")));
+}
+
+TEST_F(Compare, ManyTensorsGiveTheSameResultOnAnyNumberOfThreads) {
+  for (int i = 0; i < 200; ++i) {
+    reference_.output("t" + std::to_string(i), {1, static_cast<float>(i)});
+    device_.output("t" + std::to_string(i), {1, static_cast<float>(i) + (i == 77 ? 0.5F : 0)});
+  }
+  CompareOptions options;
+  options.gates = gate_set({"*: max_abs<=0.1"});
+  for (int threads : {1, 2, 7}) {
+    options.threads = threads;
+    const auto result = compare_streams(reference_, device_, options);
+    ASSERT_TRUE(result);
+    EXPECT_EQ(result->verdict, Verdict::kDeviates);
+    EXPECT_EQ(result->reasons.front(), "t77: max_abs 0.5 > 0.1");
+    EXPECT_EQ(result->tensors.size(), 200u);
+  }
+}
+
+TEST(ComparePair, LeavesMetricsOutWhenShapesDiffer) {
+  const Tensor a = MemoryStream::vector({1, 2}), b = MemoryStream::vector({1});
+  const auto pair = compare_pair("a", Role::kOutput, a, b, {});
+  ASSERT_TRUE(pair);
+  EXPECT_EQ(pair->status, PairStatus::kShapeDiffers);
+  EXPECT_FALSE(pair->metrics);
+}
+
+TEST(EqualBytes, SeesTypeShapeSignOfZeroAndTheLastByte) {
+  const Tensor a = MemoryStream::vector({1, 0});
+  EXPECT_TRUE(equal_bytes(a, MemoryStream::vector({1, 0})).value());
+  EXPECT_FALSE(equal_bytes(a, MemoryStream::vector({1, -0.0F})).value());
+  EXPECT_FALSE(equal_bytes(a, tensor_from_values<float>(DType::kF32, {1, 2}, {1, 0})).value());
+  EXPECT_FALSE(equal_bytes(a, tensor_from_values<float>(DType::kI32, {2}, {1, 0})).value());
+  std::vector<float> large(600000, 1), other = large;
+  other.back() = 2;
+  EXPECT_FALSE(equal_bytes(MemoryStream::vector(large), MemoryStream::vector(other)).value());
+}
+
+TEST(PairStatusName, IsWhatJsonSays) {
+  EXPECT_EQ(name(PairStatus::kCompared), "compared");
+  EXPECT_EQ(name(PairStatus::kShapeDiffers), "shape differs");
+  EXPECT_EQ(name(PairStatus::kMissingReference), "missing in reference");
+  EXPECT_EQ(name(PairStatus::kMissingDevice), "missing on device");
+}
+
+}  // namespace
+}  // namespace paritas

@@ -1,4 +1,5 @@
 // Every wording of a finding. Numbers go into `evidence` too, so that nobody has to read them out of prose.
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -13,6 +14,11 @@ std::string list(const std::vector<std::string>& names, size_t limit = 4) {
   for (size_t i = 0; i < names.size() && i < limit; ++i) text += (i ? ", " : "") + names[i];
   if (names.size() > limit) text += fmt::format(" and {} more", names.size() - limit);
   return text;
+}
+
+// A whole number of percent that never rounds up to a hundred.
+int percent_of(double share) {
+  return share >= 1 ? 100 : std::min(99, static_cast<int>(std::lround(100 * std::max(0.0, share))));
 }
 
 std::string consequence_text(catalogue::Consequence consequence) {
@@ -122,9 +128,9 @@ Finding local_cause(const CauseFacts& facts) {
   f.nodes = {facts.node};
   const std::string baseline =
       std::isnan(facts.x_baseline) ? std::string() : fmt::format(" ({:.3g} times what storing it costs)", facts.x_baseline);
-  f.text = fmt::format("{} ({}) has a local NMSE of {:.2g}{}; injected alone into the reference run it brings {:.0f} % of the "
+  f.text = fmt::format("{} ({}) has a local NMSE of {:.2g}{}; injected alone into the reference run it brings {} % of the "
                        "deviation.",
-                       facts.node, facts.op, facts.local_nmse, baseline, 100 * std::min(1.0, facts.share));
+                       facts.node, facts.op, facts.local_nmse, baseline, percent_of(facts.share));
   f.shows = consequence_text(Consequence::kInjected);
   f.does_not_show = fmt::format("why the device computes it so, or {}", kOtherInputs);
   f.next = "run this node in a wider type or rewrite it; then run locate again";
@@ -139,8 +145,8 @@ Finding amplified(const CauseFacts& facts, const std::string& amplifier, double 
   f.id = "amplified-rounding";
   f.nodes = {facts.node, amplifier};
   f.text = fmt::format("{} ({}) is rounded as the format rounds (local NMSE {:.2g}), but {} behind it amplifies the relative "
-                       "error {:.3g} times: a cancellation of large values. Injected alone it brings {:.0f} % of the deviation.",
-                       facts.node, facts.op, facts.local_nmse, amplifier, amplification, 100 * std::min(1.0, facts.share));
+                       "error {:.3g} times: a cancellation of large values. Injected alone it brings {} % of the deviation.",
+                       facts.node, facts.op, facts.local_nmse, amplifier, amplification, percent_of(facts.share));
   f.next = "remove the large offset before the rounding, or keep both nodes in a wider type";
   f.evidence["amplifier"] = amplifier;
   f.evidence["amplification"] = json_number(amplification);
@@ -152,9 +158,9 @@ Finding spread(double all_share, const std::vector<std::string>& largest) {
   f.id = "spread-error";
   f.severity = Severity::kFault;
   f.nodes = largest;
-  f.text = fmt::format("No single node explains the deviation: all local errors together bring {:.0f} % of it, none alone "
+  f.text = fmt::format("No single node explains the deviation: all local errors together bring {} % of it, none alone "
                        "{:.0f} %. Largest local errors: {}.",
-                       100 * std::min(1.0, all_share), 10.0, list(largest));
+                       percent_of(all_share), 10.0, list(largest));
   f.shows = "the deviation is the sum of many small errors, as far as injection can tell";
   f.does_not_show = "that a wider type for the largest few would not be enough";
   f.next = "try a wider type for a block at a time";
@@ -167,8 +173,8 @@ Finding not_reproduced(double all_share, const std::string& first_divergence) {
   f.id = "not-reproduced";
   f.severity = Severity::kFault;
   if (!first_divergence.empty()) f.nodes = {first_divergence};
-  f.text = fmt::format("Local errors do not reproduce the deviation: injected together they bring {:.0f} % of it{}.",
-                       100 * std::min(1.0, all_share),
+  f.text = fmt::format("Local errors do not reproduce the deviation: injected together they bring {} % of it{}.",
+                       percent_of(all_share),
                        first_divergence.empty() ? "" : fmt::format("; the first tensor that deviates is {}'s", first_divergence));
   f.shows = "nodes computed one by one on the device are close to the reference";
   f.does_not_show = "what the compiled whole graph does differently (fusion, layout, another kernel)";
@@ -193,8 +199,9 @@ Finding partial_placement(const std::string& provider, uint64_t on_device, uint6
                           const std::vector<std::string>& elsewhere) {
   Finding f;
   f.id = "partial-placement";
-  f.text = fmt::format("Only {} of {} nodes ran on {}, in {} partition{}. Elsewhere: {}.", on_device, total, provider,
-                       partitions, partitions == 1 ? "" : "s", list(elsewhere));
+  f.text = fmt::format("Only {} of {} nodes ran on {}, in {} partition{}.", on_device, total, provider, partitions,
+                       partitions == 1 ? "" : "s");
+  if (!elsewhere.empty()) f.text += fmt::format(" Elsewhere: {}.", list(elsewhere));
   f.shows = "part of what was compared was computed by another provider";
   f.does_not_show = "how the device would compute those nodes";
   f.next = "look at the nodes that stayed behind before trusting a match";

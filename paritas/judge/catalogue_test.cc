@@ -128,6 +128,14 @@ TEST(Catalogue, AShareAboveOneIsShownAsAll) {
   EXPECT_EQ(local_cause(facts).evidence["share"], 1.3);
 }
 
+TEST(Catalogue, AShareBelowOneIsNeverShownAsAll) {
+  CauseFacts facts = cause();
+  facts.share = 0.9996;
+  EXPECT_THAT(local_cause(facts).text, HasSubstr("brings 99 % of the deviation"));
+  EXPECT_THAT(spread(0.9996, {"a"}).text, HasSubstr("bring 99 % of it"));
+  EXPECT_THAT(not_reproduced(-0.1, "").text, HasSubstr("bring 0 % of it"));
+}
+
 TEST(Catalogue, Amplified) {
   const Finding f = amplified(cause(), "/sub", 512);
   expect_whole(f, "amplified-rounding", Severity::kFault);

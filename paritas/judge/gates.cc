@@ -128,9 +128,9 @@ Status parse_tolerance(const std::string& part, const std::string& subject, Gate
 std::string_view name(GateOp op) { return entry(op).text; }
 
 std::string Gate::text() const {
-  std::string text = fmt::format("{}: {} {} {:g}", tensor, metric, name(op), value);
-  if (atol) text += fmt::format(", atol={:g}", *atol);
-  if (rtol) text += fmt::format(", rtol={:g}", *rtol);
+  std::string text = fmt::format("{}: {} {} {}", tensor, metric, name(op), value);
+  if (atol) text += fmt::format(", atol={}", *atol);
+  if (rtol) text += fmt::format(", rtol={}", *rtol);
   return text;
 }
 
@@ -271,8 +271,8 @@ GateOutcome evaluate(const Gate& gate, const PairMetrics& metrics) {
   while (digits < 17 && fmt::format("{:.{}g}", value, digits) == fmt::format("{:.{}g}", gate.value, digits) &&
          value != gate.value)
     ++digits;
-  outcome.text = std::isnan(value) ? fmt::format("{} is NaN, {} {:g} was demanded", gate.metric, name(gate.op), gate.value)
-                                   : fmt::format("{} {:.{}g} {} {:g}", gate.metric, value, digits, shown, gate.value);
+  outcome.text = std::isnan(value) ? fmt::format("{} is NaN, {} {} was demanded", gate.metric, name(gate.op), gate.value)
+                                   : fmt::format("{} {:.{}g} {} {}", gate.metric, value, digits, shown, gate.value);
   return outcome;
 }
 

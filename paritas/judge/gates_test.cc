@@ -236,6 +236,9 @@ TEST(Evaluate, TextShowsOnWhichSideTheValueLies) {
   EXPECT_EQ(evaluate(gate, with_cosine(1)).text, "cosine 1 >= 0.99");
   // Never "0.99 < 0.99".
   EXPECT_EQ(evaluate(gate, with_cosine(0.98999999)).text, "cosine 0.98999999 < 0.99");
+  const Gate narrow = parse_gate("a: cosine>=0.98999999").value();
+  EXPECT_EQ(evaluate(narrow, with_cosine(0.99)).text, "cosine 0.99 >= 0.98999999");
+  EXPECT_EQ(narrow.text(), "a: cosine >= 0.98999999");
   EXPECT_EQ(evaluate(parse_gate("a: cosine==1").value(), with_cosine(0.5)).text, "cosine 0.5 != 1");
 }
 

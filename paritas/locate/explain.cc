@@ -88,7 +88,8 @@ class Explanation {
                                                                             : catalogue::range_overflow(facts, how));
     }
     // What follows from a range violation (a square root of a clipped square) is its group, not a second cause.
-    if (first == nullptr && !others.empty()) {
+    if (first == nullptr && (others.empty() || consequence_of(*others.front()) == Consequence::kPath)) return unexplained();
+    if (first == nullptr) {
       size_t told = 0;
       for (const NodeRow* row : others)
         if (told < 3 && (row == others.front() || !only_rounded_inputs(*row))) {
@@ -96,7 +97,6 @@ class Explanation {
           ++told;
         }
     }
-    if (first == nullptr && others.empty()) unexplained();
   }
 
   // Its probe erred no more than the reference operator does when its inputs are rounded: it hands on (and perhaps

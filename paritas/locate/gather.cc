@@ -22,8 +22,9 @@ constexpr double kNotableNoise = 1e-11;
 
 class Gatherer {
  public:
-  Gatherer(const LocateRequest& request, const onnx_model::Model& model, Runner& reference, Runner& device)
-      : request_(request), model_(model), reference_(reference), device_(device) {}
+  Gatherer(const LocateRequest& request, const onnx_model::Model& model, Runner& reference, Runner& device,
+           Runner& probes)
+      : request_(request), model_(model), reference_(reference), device_(device), probes_(probes) {}
 
   Result<Gathering> run() {
     // The unmarked device run needs nothing from the reference: both go at once.
@@ -33,11 +34,15 @@ class Gatherer {
     PARITAS_TRY(reference_status);
     PARITAS_TRY(session);
     PARITAS_TRY(place(*session));
-    progress("device run with every tensor marked");
-    PARITAS_TRY(run_marked_device());
-    PARITAS_TRY(run_forced_device());
-    progress("local probes");
-    PARITAS_TRY(run_all_probes());
+    progress("device run with every tensor marked, and local probes");
+    // Both only read the reference; each writes its own part of the evidence.
+    auto probes = std::async(std::launch::async, [this] { return run_all_probes(); });
+    auto marked = run_marked_device();
+    if (marked) marked = run_forced_device();
+    const Status probed = probes.get();
+    PARITAS_TRY(marked);
+    PARITAS_TRY(probed);
+    gathering_.device_sessions += evidence().probes.sessions;
     return std::move(gathering_);
   }
 
@@ -48,8 +53,8 @@ class Gatherer {
     if (request_.progress) request_.progress(stage);
   }
   Evidence& evidence() { return gathering_.evidence; }
-  // Half for each worker: both may hold tensors at the same time.
-  uint64_t budget() const { return std::max<uint64_t>(request_.memory_budget / 2, uint64_t{16} << 20); }
+  // Three workers may hold tensors at the same time.
+  uint64_t budget() const { return std::max<uint64_t>(request_.memory_budget / 3, uint64_t{16} << 20); }
 
   Result<SessionInfo> run_unmarked() {
     const auto start = Clock::now();
@@ -183,7 +188,6 @@ class Gatherer {
     };
     bool more = add_changed(evidence().decisions);
     for (int round = 0; more && round < kMaxForcedRounds && device_.target().capabilities.integer_inputs; ++round) {
-      progress("device run with the reference's decisions");
       auto run = run_with_decisions(forced);
       if (!run) {
         gathering_.notes.push_back("the device refuses the reference's decisions as inputs: " + run.error().cause);
@@ -233,7 +237,7 @@ class Gatherer {
     auto baseline = std::async(std::launch::async, [&]() -> Result<Probes> {
       return storage ? run_probes(reference_, rounded) : Result<Probes>(Probes{});
     });
-    auto probes = run_probes(device_, request);
+    auto probes = run_probes(probes_, request);
     if (storage) {
       PARITAS_ASSIGN(evidence().bad_constants, constants_out_of_range(*evidence().prepared, *storage, request_.threads));
     }
@@ -242,7 +246,6 @@ class Gatherer {
     PARITAS_TRY(rounded_probes);
     evidence().probes = std::move(*probes);
     evidence().rounded_inputs = std::move(rounded_probes->local);
-    gathering_.device_sessions += evidence().probes.sessions;
     gathering_.seconds_probes = evidence().probes.seconds;
     return {};
   }
@@ -251,6 +254,7 @@ class Gatherer {
   const onnx_model::Model& model_;
   Runner& reference_;
   Runner& device_;
+  Runner& probes_;
   double unmarked_seconds_ = 0;
   std::vector<DecisionPoint> points_;
   Gathering gathering_;
@@ -258,8 +262,9 @@ class Gatherer {
 
 }  // namespace
 
-Result<Gathering> gather(const LocateRequest& request, const onnx_model::Model& model, Runner& reference, Runner& device) {
-  return Gatherer(request, model, reference, device).run();
+Result<Gathering> gather(const LocateRequest& request, const onnx_model::Model& model, Runner& reference, Runner& device,
+                         Runner& probes) {
+  return Gatherer(request, model, reference, device, probes).run();
 }
 
 }  // namespace paritas

@@ -13,7 +13,8 @@ struct Gathering {
   std::vector<std::string> notes;
 };
 
-// `model` is pinned. The two runners work side by side.
-Result<Gathering> gather(const LocateRequest& request, const onnx_model::Model& model, Runner& reference, Runner& device);
+// `model` is pinned. The runners work side by side; `probes` is a second worker of the device target.
+Result<Gathering> gather(const LocateRequest& request, const onnx_model::Model& model, Runner& reference, Runner& device,
+                         Runner& probes);
 
 }  // namespace paritas

@@ -22,10 +22,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+// Two workers for the device: marked runs and local probes go side by side.
 struct Runners {
   ScratchFolder scratch;
   Runner reference;
   Runner device;
+  Runner probes;
 };
 
 Result<Runners> start_runners(const LocateRequest& request) {
@@ -38,11 +40,14 @@ Result<Runners> start_runners(const LocateRequest& request) {
     return Runner::start(target, options);
   };
   auto device = std::async(std::launch::async, start, "device", std::cref(request.device));
+  auto probes = std::async(std::launch::async, start, "probes", std::cref(request.device));
   auto reference = start("reference", request.reference);
   auto device_result = device.get();
+  auto probes_result = probes.get();
   PARITAS_TRY(reference);
   PARITAS_TRY(device_result);
-  return Runners{std::move(scratch), std::move(*reference), std::move(*device_result)};
+  PARITAS_TRY(probes_result);
+  return Runners{std::move(scratch), std::move(*reference), std::move(*device_result), std::move(*probes_result)};
 }
 
 class Locating {
@@ -55,7 +60,7 @@ class Locating {
     PARITAS_TRY(check_gates(given));
     PARITAS_ASSIGN(auto model, pin_to_inputs(given, request_.inputs, request_.dims, &result_.pinned));
     PARITAS_ASSIGN(Runners runners, start_runners(request_));
-    PARITAS_ASSIGN(Gathering gathering, gather(request_, model, runners.reference, runners.device));
+    PARITAS_ASSIGN(Gathering gathering, gather(request_, model, runners.reference, runners.device, runners.probes));
     evidence_ = std::move(gathering.evidence);
     take_over(gathering);
     describe(given, runners);
@@ -66,7 +71,7 @@ class Locating {
     const std::unordered_set<std::string> fed(evidence_.forced.begin(), evidence_.forced.end());
     const auto reach = reaching(result_.nodes, evidence_.prepared->index, sinks, fed);
     const Sensitivities sensitivities = inject(deviation, runners.reference);
-    Ranking ranking = rank(result_.nodes, reach, sensitivities, !deviation.targets.empty());
+    Ranking ranking = rank(result_.nodes, evidence_.prepared->index, reach, sensitivities, !deviation.targets.empty());
     result_.ranked = std::move(ranking.nodes);
     result_.first_divergence = std::move(ranking.first_divergence);
     result_.first_divergence_tensor = std::move(ranking.first_divergence_tensor);

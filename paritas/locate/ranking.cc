@@ -64,24 +64,51 @@ void classify_range(NodeRow& row, const Sensitivities::Effect* effect) {
   if (m.nonfinite.device_only > 0) violate(RangeViolation::kOverflow, s.max_over_limit);
 }
 
-Ranking rank(std::vector<NodeRow>& rows, const std::unordered_set<std::string>& reaching,
+namespace {
+
+const Sensitivities::Effect* effect_of(const Sensitivities& sensitivities, const NodeRow& row) {
+  auto it = sensitivities.alone.find(row.tensor);
+  return it == sensitivities.alone.end() ? nullptr : &it->second;
+}
+
+// Rows of a path at which it starts: nothing that they read diverges.
+bool starts_path(const NodeRow& row, const onnx_model::GraphIndex& index, const std::unordered_set<std::string>& reaching) {
+  const int producer = index.producer(row.tensor);
+  if (producer < 0 || reaching.count(row.tensor) == 0) return false;
+  const auto& inputs = index.nodes()[static_cast<size_t>(producer)].inputs;
+  return std::none_of(inputs.begin(), inputs.end(), [&](const std::string& input) { return reaching.count(input) != 0; });
+}
+
+void convict_by_path(std::vector<NodeRow>& rows, const onnx_model::GraphIndex& index,
+                     const std::unordered_set<std::string>& reaching) {
+  bool any = false;
+  for (NodeRow& row : rows)
+    if (row.range != RangeViolation::kNone && reaching.count(row.tensor) != 0) any = row.consequential = true;
+  if (any) return;
+  for (NodeRow& row : rows)
+    if (!row.decision && is_float(row.dtype) && row.best_accumulated() != nullptr)
+      row.consequential = starts_path(row, index, reaching);
+}
+
+}  // namespace
+
+Ranking rank(std::vector<NodeRow>& rows, const onnx_model::GraphIndex& index, const std::unordered_set<std::string>& reaching,
              const Sensitivities& sensitivities, bool outputs_deviate) {
+  bool convicted = false;
+  for (NodeRow& row : rows) {
+    const Sensitivities::Effect* effect = effect_of(sensitivities, row);
+    if (effect != nullptr) row.sensitivity = effect->nmse;
+    classify_range(row, effect);
+    row.consequential = outputs_deviate && effect != nullptr && effect->material();
+    convicted = convicted || row.consequential;
+  }
+  if (outputs_deviate && !convicted) convict_by_path(rows, index, reaching);
+
   std::map<std::string, size_t> position;
   std::vector<Suspect> suspects;
   Ranking ranking;
   for (size_t i = 0; i < rows.size(); ++i) {
     NodeRow& row = rows[i];
-    auto measured = sensitivities.alone.find(row.tensor);
-    const Sensitivities::Effect* effect = measured == sensitivities.alone.end() ? nullptr : &measured->second;
-    if (effect != nullptr) row.sensitivity = effect->nmse;
-    classify_range(row, effect);
-    if (outputs_deviate) {
-      // Injection that ran to its end has cleared every node that it did not convict. Where even all local errors together
-      // do not explain the deviation it says nothing, and the path decides.
-      const bool injection_speaks = sensitivities.complete && sensitivities.all_share >= kMaterialShare;
-      if (effect != nullptr) row.consequential = effect->material();
-      else if (!injection_speaks) row.consequential = row.range != RangeViolation::kNone && reaching.count(row.tensor) != 0;
-    }
     if (outputs_deviate && ranking.first_divergence.empty() && reaching.count(row.tensor) != 0 && !row.decision) {
       ranking.first_divergence = row.name;
       ranking.first_divergence_tensor = row.tensor;

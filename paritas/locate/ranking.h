@@ -30,7 +30,7 @@ struct Ranking {
 // Order: consequential range violations in graph order; then other consequential nodes in graph order; then the rest by
 // local NMSE. Consequential means: injected alone it moves an output materially; where that was not measured, a path of
 // deviating tensors leads from it to an output that deviates. When no output deviates nothing is consequential.
-Ranking rank(std::vector<NodeRow>& rows, const std::unordered_set<std::string>& reaching,
+Ranking rank(std::vector<NodeRow>& rows, const onnx_model::GraphIndex& index, const std::unordered_set<std::string>& reaching,
              const Sensitivities& sensitivities, bool outputs_deviate);
 
 }  // namespace paritas

@@ -66,8 +66,8 @@ Json tensors_json(const std::vector<InspectedTensor>& tensors) {
 std::string terminal(const Inspection& i, const Style& style) {
   if (!i.ops.empty() || i.kind == "ONNX model")
     return model_text(i, style) + (style.verbose ? "\n" + tensor_table(i, style) : std::string());
-  std::string out = fmt::format("{}: {}, {} sample{}, {} tensors\n", i.path, i.kind, i.samples, i.samples == 1 ? "" : "s",
-                                i.tensors.size());
+  std::string out = fmt::format("{}: {}, {} sample{}, {} tensor{}\n", i.path, i.kind, i.samples, i.samples == 1 ? "" : "s",
+                                i.tensors.size(), i.tensors.size() == 1 ? "" : "s");
   if (i.run) {
     out += fmt::format("{} on {} ({} {})\n", i.run->model_path, i.run->target, i.run->provider, i.run->runtime.version);
     if (i.run->placement && i.run->placement->total() > 0)

@@ -267,7 +267,7 @@ TEST(InspectReport, ModelsAndRecordings) {
   recording.run.emplace();
   recording.run->target = "cpu";
   recording.tensors = {{"y", "float32", "[1]", "output", "", ""}};
-  EXPECT_THAT(terminal(recording, Style()), HasSubstr("2 samples, 1 tensors"));
+  EXPECT_THAT(terminal(recording, Style()), HasSubstr("2 samples, 1 tensor\n"));
   expect_keys(to_json(recording), {"samples", "tensors", "run"});
 }
 

@@ -43,7 +43,7 @@ Result<Session> Runner::open(const onnx_model::Model& model, bool op_trace) {
   request.target = target_;
   request.op_trace = op_trace && target_.capabilities.op_trace;
   if (target_.simulate) {
-    PARITAS_ASSIGN(auto simulated, simulate(model, *target_.simulate));
+    PARITAS_ASSIGN(auto simulated, simulate(model, *target_.simulate, folder));
     PARITAS_ASSIGN(auto saved, simulated.save(folder));
     request.model = saved.model;
   } else {

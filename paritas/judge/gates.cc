@@ -13,6 +13,7 @@
 #include "paritas/base/glob.h"
 #include "paritas/base/sha256.h"
 #include "paritas/judge/metric_table.h"
+#include "paritas/judge/toml_text.h"
 
 namespace paritas {
 namespace {
@@ -193,6 +194,7 @@ Result<Gate> parse_gate(const std::string& text) {
 }
 
 Result<GateSet> parse_gates_toml(const std::string& text, const std::string& subject) {
+  PARITAS_TRY(check_toml_characters(text, subject));
   toml::parse_result parsed = toml::parse(text);
   if (!parsed)
     return usage_error(subject, fmt::format("not valid TOML at line {}: {}", parsed.error().source().begin.line,

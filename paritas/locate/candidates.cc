@@ -43,6 +43,7 @@ class Chooser {
       chosen.all.push_back(row.tensor);
       if (alone_.count(row.tensor) != 0 && chosen.first.size() < kMaxAlone) chosen.first.push_back(row.tensor);
       if (range_suspect(row)) chosen.suspects.push_back(row.tensor);
+      if (row.local->metrics.storage && row.local->metrics.storage->overflowed > 0) chosen.overflowing.push_back(row.tensor);
     }
     return chosen;
   }
@@ -71,13 +72,6 @@ class Chooser {
     }
   }
 
-  // Operators that only move or retype data add no error: they do not count as a step.
-  static bool moves_data(const std::string& op) {
-    static const std::unordered_set<std::string> ops = {"Reshape", "Transpose", "Squeeze", "Unsqueeze", "Flatten",
-                                                        "Identity", "Cast", "Slice", "Split", "Concat", "Expand"};
-    return ops.count(op) != 0;
-  }
-
   const std::vector<NodeRow>& rows_;
   const onnx_model::GraphIndex& index_;
   std::unordered_map<std::string, const NodeRow*> by_tensor_;
@@ -85,6 +79,12 @@ class Chooser {
 };
 
 }  // namespace
+
+bool moves_data(const std::string& op) {
+  static const std::unordered_set<std::string> ops = {"Reshape", "Transpose", "Squeeze", "Unsqueeze", "Flatten", "Identity",
+                                                      "Cast",    "Slice",     "Split",   "Concat",    "Expand"};
+  return ops.count(op) != 0;
+}
 
 bool range_suspect(const NodeRow& row) {
   if (!row.local || !row.local->metrics.storage) return false;

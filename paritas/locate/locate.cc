@@ -168,7 +168,8 @@ class Locating {
     request.index = &evidence_.prepared->index;
     request.candidates = choose_candidates(result_.nodes, evidence_.prepared->index);
     // Nodes that only fed decisions are gone.
-    for (auto* list : {&request.candidates.all, &request.candidates.first, &request.candidates.suspects})
+    for (auto* list : {&request.candidates.all, &request.candidates.first, &request.candidates.suspects,
+                       &request.candidates.overflowing})
       std::erase_if(*list, [&](const std::string& tensor) { return index.producer(tensor) < 0; });
     request.targets = deviation.targets;
     std::erase_if(request.targets, [&](const auto& target) { return index.producer(target.tensor) < 0; });

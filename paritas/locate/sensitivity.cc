@@ -101,22 +101,30 @@ class GroupTesting {
 
   // Range suspects in front of a culprit belong to it even when they cost little alone.
   Result<bool> join_suspects() {
-    const std::unordered_set<std::string> suspects(request_.candidates.suspects.begin(), request_.candidates.suspects.end());
+    const auto& c = request_.candidates;
+    const std::unordered_set<std::string> suspects(c.suspects.begin(), c.suspects.end());
+    const std::unordered_set<std::string> overflowing(c.overflowing.begin(), c.overflowing.end());
     Names queue;
     for (const auto& [tensor, effect] : result_.alone)
       if (effect.material()) queue.push_back(tensor);
+    std::unordered_set<std::string> seen(queue.begin(), queue.end());
     while (!queue.empty()) {
       const std::string tensor = std::move(queue.back());
       queue.pop_back();
       const int producer = request_.index->producer(tensor);
       if (producer < 0) continue;
       for (const std::string& input : request_.index->nodes()[static_cast<size_t>(producer)].inputs) {
-        if (suspects.count(input) == 0) continue;
-        if (out_of_time()) return false;
-        PARITAS_ASSIGN(const Effect effect, alone(input));
-        if (effect.material() || effect.nmse < kJoiningNmse) continue;
-        result_.alone[input].joins = true;
-        queue.push_back(input);
+        if (!seen.insert(input).second) continue;
+        if (suspects.count(input) != 0) {
+          if (out_of_time()) return false;
+          PARITAS_ASSIGN(const Effect effect, alone(input));
+          if (effect.nmse < kJoiningNmse && overflowing.count(input) == 0) continue;
+          if (!effect.material()) result_.alone[input].joins = true;
+          queue.push_back(input);
+        } else if (const int before = request_.index->producer(input);
+                   before >= 0 && moves_data(request_.index->nodes()[static_cast<size_t>(before)].op)) {
+          queue.push_back(input);
+        }
       }
     }
     return true;

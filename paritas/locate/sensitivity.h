@@ -29,8 +29,9 @@ struct InjectionRequest {
 
 // An effect is material when it explains at least this share of a target's observed deviation (NMSE, at most 1).
 inline constexpr double kMaterialShare = 0.1;
-// A range suspect that feeds a culprit joins it when its own effect is at least this (NMSE): the squares of a mean square
-// may cost little alone when the mean behind them is what breaks.
+// A range suspect that feeds a culprit (data movement in between does not count) joins it when its own effect is at least
+// this (NMSE), or when its result is beyond the format itself: the squares of a mean square may cost little alone when the
+// mean behind them is what breaks, and a device may store a value that its next kernel cannot use.
 inline constexpr double kJoiningNmse = 1e-5;
 
 struct Sensitivities {

@@ -104,6 +104,13 @@ TEST(GatesFile, HoldsGatesAndThePolicy) {
   EXPECT_EQ(set.sha256.size(), 64u);
 }
 
+TEST(GatesFile, NamesAndCommentsMayHoldAnyCharacter) {
+  const GateSet set = parse_gates_toml(
+                          "# für größere Netze\n[[gate]]\ntensor = \"größe\" # ü\nmetric = \"nmse\"\nop = \"<\"\nvalue = 1\n", "g")
+                          .value();
+  EXPECT_EQ(set.gates[0].tensor, "größe");
+}
+
 TEST(GatesFile, DefaultPolicyTakesEqualInfinities) {
   const char* gate = "[[gate]]\ntensor=\"a\"\nmetric=\"nmse\"\nop=\"<\"\nvalue=1\n";
   EXPECT_EQ(parse_gates_toml(gate, "g")->nonfinite, NonfinitePolicy::kSameInf);
@@ -114,6 +121,7 @@ TEST(GatesFile, RefusesWithThePlaceAndTheCause) {
   const std::string gate = "[[gate]]\ntensor=\"a\"\nmetric=\"nmse\"\nop=\"<\"\nvalue=1\n";
   EXPECT_THAT(toml_refusal(gate + "[[gate"), AllOf(HasSubstr("gates.toml"), HasSubstr("not valid TOML at line 6")));
   EXPECT_THAT(toml_refusal(""), HasSubstr("declares no gate"));
+  EXPECT_THAT(toml_refusal(gate + "Schwelle_für_a = 1\n"), HasSubstr("not valid TOML at line 6"));
   EXPECT_THAT(toml_refusal("gate = 3\n"), HasSubstr("unknown key \"gate\""));
   EXPECT_THAT(toml_refusal("gates = []\n" + gate), HasSubstr("unknown key \"gates\""));
   EXPECT_THAT(toml_refusal("nonfinite = \"maybe\"\n" + gate), HasSubstr("nonfinite must be"));

@@ -70,7 +70,7 @@ class Locating {
     for (const auto& target : deviation.targets) sinks.insert(target.tensor);
     const std::unordered_set<std::string> fed(evidence_.forced.begin(), evidence_.forced.end());
     const auto reach = reaching(result_.nodes, evidence_.prepared->index, sinks, fed);
-    const Sensitivities sensitivities = inject(deviation, runners.reference);
+    const Sensitivities sensitivities = inject(deviation, runners);
     Ranking ranking = rank(result_.nodes, evidence_.prepared->index, reach, sensitivities, !deviation.targets.empty());
     result_.ranked = std::move(ranking.nodes);
     result_.first_divergence = std::move(ranking.first_divergence);
@@ -145,21 +145,23 @@ class Locating {
     return std::move(fed.model);
   }
 
-  Sensitivities inject(const Deviation& deviation, Runner& reference) {
+  Sensitivities inject(const Deviation& deviation, Runners& runners) {
     if (deviation.targets.empty()) return {};
     if (request_.progress) request_.progress("injecting local errors into the reference");
-    auto measured = measure(deviation, reference);
+    auto measured = measure(deviation, runners.reference, runners.scratch.path());
     if (!measured) {
       result_.notes.push_back("errors could not be injected: " + measured.error().message());
       return {};
     }
     if (!measured->complete)
       result_.notes.push_back(fmt::format("injection stopped after {} runs, {:.1f} s (the budget)", measured->runs, measured->seconds));
+    if (measured->limited)
+      result_.notes.push_back("only conspicuous nodes were injected: the errors of all do not fit --memory");
     result_.seconds_injection = measured->seconds;
     return std::move(*measured);
   }
 
-  Result<Sensitivities> measure(const Deviation& deviation, Runner& reference) {
+  Result<Sensitivities> measure(const Deviation& deviation, Runner& reference, const Path& scratch) {
     InjectionRequest request;
     request.inputs = request_.inputs;
     PARITAS_ASSIGN(const auto model, with_decisions(request.inputs));
@@ -175,8 +177,11 @@ class Locating {
     std::erase_if(request.targets, [&](const auto& target) { return index.producer(target.tensor) < 0; });
     request.reference = &evidence_.reference;
     request.local = &evidence_.probes.local;
+    request.storage = storage();
+    request.memory_budget = request_.memory_budget / 3;
+    request.scratch = scratch;
     request.seconds = request_.injection_seconds.value_or(std::max(2.0, 0.5 * since_start()));
-    return measure_sensitivity(reference, request);
+    return measure_sensitivity(reference, std::move(request));
   }
 
   void judge() {

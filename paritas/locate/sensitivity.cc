@@ -26,12 +26,16 @@ Tensor narrowed(const Tensor& like, const std::vector<double>& values, Convert c
 }
 
 // Local minus reference, in the reference's type. Where both are the same, or the reference is NaN, there is no error.
-Result<Tensor> difference(const Tensor& reference, const Tensor& local) {
+Result<Tensor> difference(const Tensor& reference, const Tensor& local, std::optional<DType> storage) {
   PARITAS_ASSIGN(TensorView x, TensorView::of(reference));
   PARITAS_ASSIGN(TensorView y, TensorView::of(local));
   std::vector<double> delta(x.count()), device(x.count());
   load_as_double(x.dtype(), x.bytes(), 0, delta);
   load_as_double(y.dtype(), y.bytes(), 0, device);
+  // Values beyond the type's range stay as the device gave them: it knows best how far its range reaches.
+  if (storage)
+    for (double& value : device)
+      if (std::abs(value) <= max_finite(*storage)) value = round_to_format(value, *storage);
   for (size_t i = 0; i < delta.size(); ++i)
     delta[i] = delta[i] == device[i] || std::isnan(delta[i]) ? 0.0 : device[i] - delta[i];
   switch (reference.dtype) {
@@ -44,10 +48,42 @@ Result<Tensor> difference(const Tensor& reference, const Tensor& local) {
   }
 }
 
+// The errors of all candidates, computed once and kept in one scratch file.
+class Errors {
+ public:
+  static Result<Errors> make(const InjectionRequest& request) {
+    constexpr uint64_t kAlignment = 64;
+    static constexpr std::byte kPadding[kAlignment] = {};
+    const Path path = request.scratch / "errors.bin";
+    PARITAS_ASSIGN(AtomicFile file, AtomicFile::create(path, true));
+    std::vector<std::pair<std::string, uint64_t>> offsets;
+    for (const std::string& tensor : request.candidates.all) {
+      PARITAS_ASSIGN(Tensor delta, difference(request.reference->at(tensor), request.local->at(tensor), request.storage));
+      PARITAS_TRY(file.write(std::span(kPadding).first((kAlignment - file.written() % kAlignment) % kAlignment)));
+      offsets.emplace_back(tensor, file.written());
+      PARITAS_ASSIGN(const TensorView view, TensorView::of(delta));
+      PARITAS_TRY(file.write(view.bytes()));
+    }
+    PARITAS_TRY(file.commit());
+    PARITAS_ASSIGN(auto opened, File::open(path));
+    Errors errors;
+    for (const auto& [tensor, offset] : offsets) {
+      const Tensor& like = request.reference->at(tensor);
+      errors.tensors_[tensor] = {like.dtype, like.shape, Bytes::in_file(opened, offset, like.bytes.size())};
+    }
+    return errors;
+  }
+  const Tensor& of(const std::string& tensor) const { return tensors_.at(tensor); }
+
+ private:
+  std::unordered_map<std::string, Tensor> tensors_;
+};
+
 class GroupTesting {
  public:
-  GroupTesting(Session& session, const InjectionRequest& request, std::chrono::steady_clock::time_point start)
-      : session_(session), request_(request), start_(start) {
+  GroupTesting(Session& session, const InjectionRequest& request, const Errors& errors,
+               std::chrono::steady_clock::time_point start)
+      : session_(session), request_(request), errors_(errors), start_(start) {
     for (const auto& target : request.targets) fetch_.push_back(target.tensor);
   }
 
@@ -139,10 +175,7 @@ class GroupTesting {
 
   Result<Effect> inject(const Names& tensors) {
     NamedTensors errors;
-    for (const std::string& tensor : tensors) {
-      PARITAS_ASSIGN(Tensor delta, difference(request_.reference->at(tensor), request_.local->at(tensor)));
-      errors.emplace_back(tensor, std::move(delta));
-    }
+    for (const std::string& tensor : tensors) errors.emplace_back(tensor, errors_.of(tensor));
     PARITAS_ASSIGN(RunReply reply, session_.run_with_errors(request_.inputs, fetch_, errors));
     ++result_.runs;
     Effect effect;
@@ -160,22 +193,45 @@ class GroupTesting {
 
   Session& session_;
   const InjectionRequest& request_;
+  const Errors& errors_;
   std::chrono::steady_clock::time_point start_;
   Names fetch_;
   Sensitivities result_;
 };
 
+
+// Keeps the errors within the memory budget: if those of all nodes do not fit, the conspicuous ones that do.
+bool limit_candidates(InjectionRequest& request) {
+  auto bytes = [&](const Names& tensors) {
+    uint64_t sum = 0;
+    for (const std::string& tensor : tensors) sum += request.reference->at(tensor).bytes.size();
+    return sum;
+  };
+  Candidates& c = request.candidates;
+  if (bytes(c.all) <= request.memory_budget) return false;
+  while (!c.first.empty() && bytes(c.first) > request.memory_budget) c.first.pop_back();
+  c.all = c.first;
+  const std::unordered_set<std::string> kept(c.all.begin(), c.all.end());
+  for (Names* list : {&c.suspects, &c.overflowing})
+    std::erase_if(*list, [&](const std::string& tensor) { return kept.count(tensor) == 0; });
+  return true;
+}
+
 }  // namespace
 
-Result<Sensitivities> measure_sensitivity(Runner& reference, const InjectionRequest& request) {
-  if (request.candidates.all.empty() || request.targets.empty()) return Sensitivities{};
+Result<Sensitivities> measure_sensitivity(Runner& reference, InjectionRequest request) {
   const auto start = std::chrono::steady_clock::now();
+  const bool limited = limit_candidates(request);
+  if (request.candidates.all.empty() || request.targets.empty()) return Sensitivities{};
   Names targets;
   for (const auto& target : request.targets) targets.push_back(target.tensor);
   PARITAS_ASSIGN(auto marked, onnx_model::mark_outputs(*request.model, targets));
   PARITAS_ASSIGN(auto model, make_perturbable(marked, request.candidates.all));
   PARITAS_ASSIGN(Session session, reference.open(model));
-  return GroupTesting(session, request, start).run();
+  PARITAS_ASSIGN(const Errors errors, Errors::make(request));
+  PARITAS_ASSIGN(Sensitivities result, GroupTesting(session, request, errors, start).run());
+  result.limited = limited;
+  return result;
 }
 
 }  // namespace paritas

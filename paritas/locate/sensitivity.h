@@ -5,6 +5,7 @@
 // left of the time budget goes into conspicuous nodes, one by one.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -24,7 +25,12 @@ struct InjectionRequest {
   const std::unordered_map<std::string, Tensor>* reference = nullptr;
   const std::unordered_map<std::string, Tensor>* local = nullptr;  // the device's local results
   std::vector<Deviation::Target> targets;                          // where effects are measured
+  // Local results are rounded to this type first: a device may hand out graph outputs in more precision than it passes
+  // from one node to the next.
+  std::optional<DType> storage;
   double seconds = 2.0;                                            // budget
+  uint64_t memory_budget = uint64_t{256} << 20;  // bytes of errors injected at once; beyond it only conspicuous nodes are tested
+  Path scratch;                                  // folder for the errors
 };
 
 // An effect is material when it explains at least this share of a target's observed deviation (NMSE, at most 1).
@@ -44,11 +50,12 @@ struct Sensitivities {
   std::unordered_map<std::string, Effect> alone;  // tensors that were injected alone
   double rest_share = 0;  // all that were not found material alone, together
   double all_share = 0;   // all local errors together
+  bool limited = false;   // only conspicuous nodes were tested: the errors of all did not fit the memory budget
   bool complete = false;  // false: not measured, or the budget ran out
   int runs = 0;
   double seconds = 0;
 };
 
-Result<Sensitivities> measure_sensitivity(Runner& reference, const InjectionRequest& request);
+Result<Sensitivities> measure_sensitivity(Runner& reference, InjectionRequest request);
 
 }  // namespace paritas

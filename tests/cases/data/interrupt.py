@@ -1,4 +1,5 @@
-"""interrupt.py SIGNAL COMMAND...: starts the command, sends it the signal once its worker runs, and says what is left."""
+"""interrupt.py [--worker] SIGNAL COMMAND...: starts the command, sends it (or its worker) the signal once the worker runs,
+and says how it ended and whether a worker is left."""
 
 import os
 import signal
@@ -34,12 +35,16 @@ def wait(condition, what, seconds=20):
         time.sleep(0.02)
 
 
-number = signal.Signals[sys.argv[1]]
-process = subprocess.Popen(sys.argv[2:])
+arguments = sys.argv[1:]
+to_worker = arguments[0] == "--worker"
+if to_worker:
+    arguments.pop(0)
+number = signal.Signals[arguments[0]]
+process = subprocess.Popen(arguments[1:])
 wait(lambda: children(process.pid) and list(Path(os.environ["TMPDIR"]).glob("paritas-scratch-*/*")), "a worker")
 time.sleep(0.2)
 workers = children(process.pid)
-process.send_signal(number)
+os.kill(workers[0] if to_worker else process.pid, number)
 code = process.wait(20)
 print(f"ended by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}")
 wait(lambda: not any(alive(worker) for worker in workers), "the end of the worker")

@@ -53,8 +53,8 @@ class Gatherer {
     if (request_.progress) request_.progress(stage);
   }
   Evidence& evidence() { return gathering_.evidence; }
-  // Three workers may hold tensors at the same time.
-  uint64_t budget() const { return std::max<uint64_t>(request_.memory_budget / 3, uint64_t{16} << 20); }
+  // Three workers may hold tensors at the same time, and a runtime needs room for the tensors that it is working on.
+  uint64_t budget() const { return std::max<uint64_t>(request_.memory_budget / 4, uint64_t{16} << 20); }
 
   Result<SessionInfo> run_unmarked() {
     const auto start = Clock::now();

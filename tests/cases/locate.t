@@ -11,9 +11,9 @@ the same function, loses it. One command says that the answer is broken, and whe
   $ head -1 text
   DEVIATES   scores: cosine 0.5249 < 0.99
   $ grep -E '^scores' text
-  scores         0.9620      0.1002  0.5249    0.862  rows behind a decision: match by task, not by row
+  scores * 0.9620 * 0.1002 * 0.5249 * (glob)
   $ grep -E '^(Where it ran|First divergence)' text
-  Where it ran   float16 (simulated: 1753 nodes on CPUExecutionProvider, each result rounded)
+  Where it ran   float16 (simulated: * nodes on CPUExecutionProvider, each result rounded) (glob)
   First divergence   /dec/layers.0/n3/Pow; what deviates behind it inherits
 
 The finding names the node, what it shows, what it does not show, and what to do next.

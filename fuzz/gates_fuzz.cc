@@ -1,5 +1,5 @@
-// Any bytes as a gates file and as an inline gate: refused with a cause, or gates that can be shown and applied, of which
-// none lets NaN pass.
+// Any bytes as a gates file and as an inline gate: refused with a cause, or gates that can be shown and applied, of
+// which none lets NaN pass.
 #include <cmath>
 
 #include "fuzz/memory_file.h"
@@ -12,7 +12,8 @@ using namespace paritas;
 
 PairMetrics all_nan() {
   PairMetrics m;
-  m.max_abs = m.mean_abs = m.mse = m.rmse = m.nmse = m.sqnr_db = m.cosine = m.cosine_distance = m.scale_ratio = m.max_rel = NAN;
+  m.max_abs = m.mean_abs = m.mse = m.rmse = m.nmse = m.sqnr_db = m.cosine = m.cosine_distance = m.scale_ratio =
+      m.max_rel = NAN;
   return m;
 }
 
@@ -32,8 +33,10 @@ void apply(const Gate& gate) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
-  if (const auto gate = parse_gate(text)) apply(*gate);
-  else require(!gate.error().cause.empty());
+  if (const auto gate = parse_gate(text))
+    apply(*gate);
+  else
+    require(!gate.error().cause.empty());
   if (const auto set = parse_gates_toml(text, "gates.toml")) {
     require(!set->empty());
     for (const Gate& gate : set->gates) apply(gate);

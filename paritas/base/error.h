@@ -43,15 +43,15 @@ std::string errno_text(int number);
 #define PARITAS_CONCAT(a, b) PARITAS_CONCAT_INNER(a, b)
 
 // PARITAS_TRY(status_expression);             returns the error of a Status or Result to the caller
-#define PARITAS_TRY(expression)                                               \
-  do {                                                                        \
-    auto&& paritas_try_result = (expression);                                 \
+#define PARITAS_TRY(expression)                                                                 \
+  do {                                                                                          \
+    auto&& paritas_try_result = (expression);                                                   \
     if (!paritas_try_result) return tl::make_unexpected(std::move(paritas_try_result).error()); \
   } while (false)
 
 // PARITAS_ASSIGN(auto x, result_expression);  declares or assigns x, or returns the error to the caller
 #define PARITAS_ASSIGN(lhs, expression) PARITAS_ASSIGN_INNER(PARITAS_CONCAT(paritas_result_, __LINE__), lhs, expression)
-#define PARITAS_ASSIGN_INNER(result, lhs, expression)              \
-  auto result = (expression);                                      \
+#define PARITAS_ASSIGN_INNER(result, lhs, expression)                 \
+  auto result = (expression);                                         \
   if (!result) return tl::make_unexpected(std::move(result).error()); \
   lhs = std::move(*result)

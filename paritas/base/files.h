@@ -116,8 +116,8 @@ class ScratchFolder {
   int lock_ = -1;
 };
 
-// The path of `relative` below `folder`, refused when it is absolute, climbs out, or passes a symbolic link that leads out.
-// `folder` must exist; the result need not.
+// The path of `relative` below `folder`, refused when it is absolute, climbs out, or passes a symbolic link that leads
+// out. `folder` must exist; the result need not.
 Result<Path> resolve_inside(const Path& folder, const std::string& relative);
 
 }  // namespace paritas

@@ -21,9 +21,7 @@ Sha256::~Sha256() = default;
 Sha256::Sha256(Sha256&&) noexcept = default;
 Sha256& Sha256::operator=(Sha256&&) noexcept = default;
 
-void Sha256::update(std::span<const std::byte> bytes) {
-  EVP_DigestUpdate(impl_->context, bytes.data(), bytes.size());
-}
+void Sha256::update(std::span<const std::byte> bytes) { EVP_DigestUpdate(impl_->context, bytes.data(), bytes.size()); }
 
 std::string Sha256::finish() {
   std::array<unsigned char, 32> digest{};

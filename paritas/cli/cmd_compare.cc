@@ -21,7 +21,8 @@ Result<int> execute(const Options& o) {
   PARITAS_TRY(check_json_target(o.common));
   CompareOptions options;
   // Gates first: nothing may be decided after the tensors were seen.
-  PARITAS_ASSIGN(options.gates, load_gates(o.gates_file.empty() ? std::nullopt : std::optional<Path>(o.gates_file), o.gates));
+  PARITAS_ASSIGN(options.gates,
+                 load_gates(o.gates_file.empty() ? std::nullopt : std::optional<Path>(o.gates_file), o.gates));
   options.threads = jobs(o.common);
   options.quantiles = o.quantiles;
   const OpenOptions open{o.verify_hashes};
@@ -49,7 +50,9 @@ Action add_compare(CLI::App& app) {
   command->add_option("reference", o->reference, "Recording, or a .npy or .safetensors file")->required();
   command->add_option("device", o->device, "The same of the device")->required();
   command->add_option("--gates", o->gates_file, "Gates file (TOML)")->type_name("FILE");
-  command->add_option("--gate", o->gates, "Gate, e.g. 'scores: cosine>=0.99'")->type_name("GATE")->allow_extra_args(false);
+  command->add_option("--gate", o->gates, "Gate, e.g. 'scores: cosine>=0.99'")
+      ->type_name("GATE")
+      ->allow_extra_args(false);
   command->add_flag("--quantiles", o->quantiles, "Also p50, p90, p99, p99.9 of the absolute difference");
   command->add_flag("--verify-hashes", o->verify_hashes, "Hash the recordings' contents again");
   add_common(*command, o->common);

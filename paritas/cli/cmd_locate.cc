@@ -20,7 +20,8 @@ Result<int> execute(const Options& o) {
   PARITAS_TRY(check_json_target(o.common));
   LocateRequest request;
   request.model = o.model;
-  PARITAS_ASSIGN(request.gates, load_gates(o.gates_file.empty() ? std::nullopt : std::optional<Path>(o.gates_file), o.gates));
+  PARITAS_ASSIGN(request.gates,
+                 load_gates(o.gates_file.empty() ? std::nullopt : std::optional<Path>(o.gates_file), o.gates));
   const RuntimeSearch search = runtime_search(o.run.ort);
   PARITAS_ASSIGN(TargetSpec reference, TargetSpec::parse(o.reference));
   PARITAS_ASSIGN(TargetSpec device, TargetSpec::parse(o.device));
@@ -55,12 +56,14 @@ Action add_locate(CLI::App& app) {
   command->add_option("model", o->model, "ONNX model")->required();
   add_run_options(*command, o->run);
   command->add_option("--reference", o->reference, "Target that is right by definition")->capture_default_str();
-  command->add_option("-d,--device", o->device, "Target that is checked: sim:fp16, qnn:htp, ... (paritas targets)")->required();
+  command->add_option("-d,--device", o->device, "Target that is checked: sim:fp16, qnn:htp, ... (paritas targets)")
+      ->required();
   command->add_option("--gates", o->gates_file, "Gates file (TOML)")->type_name("FILE");
   command->add_option("--gate", o->gates, "Gate on an output, e.g. 'scores: cosine>=0.99'")
       ->type_name("GATE")
       ->allow_extra_args(false);
-  command->add_option("--injection-seconds", o->injection_seconds, "Budget for injecting local errors into the reference")
+  command
+      ->add_option("--injection-seconds", o->injection_seconds, "Budget for injecting local errors into the reference")
       ->type_name("S")
       ->check(CLI::Range(0.0, 1e6));
   add_common(*command, o->common);
@@ -69,7 +72,8 @@ Action add_locate(CLI::App& app) {
       "3 a run failed, or the device took no node.\n\n"
       "Examples:\n"
       "  paritas locate model.onnx --input images=images.npy --device sim:fp16 --gate 'scores: cosine>=0.99'\n"
-      "  paritas locate model.onnx --input images=images.npy --device qnn:htp,soc_model=77,htp_arch=73 --json locate.json");
+      "  paritas locate model.onnx --input images=images.npy --device qnn:htp,soc_model=77,htp_arch=73 --json "
+      "locate.json");
   return [o] {
     auto code = execute(*o);
     return code ? *code : fail(code.error());

@@ -1,5 +1,5 @@
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "paritas/cli/commands.h"
 #include "paritas/cli/common.h"
@@ -19,8 +19,8 @@ std::string summary(const RunInfo& info, const std::string& output, size_t sampl
   std::string text = fmt::format("Recorded {} sample{} of {} on {} in {:.1f} s: {}\n", samples, samples == 1 ? "" : "s",
                                  info.model_path, info.target, info.seconds, output);
   if (info.placement && info.placement->total() > 0)
-    text += fmt::format("Where it ran   {} of {} nodes on {}\n", info.placement->on(info.provider), info.placement->total(),
-                        info.provider);
+    text += fmt::format("Where it ran   {} of {} nodes on {}\n", info.placement->on(info.provider),
+                        info.placement->total(), info.provider);
   for (const auto& pinned : info.pinned) text += "pinned: " + pinned + "\n";
   for (const auto& note : info.notes) text += "note: " + note + "\n";
   return text;
@@ -61,8 +61,11 @@ Action add_run(CLI::App& app) {
   add_run_options(*command, o->run);
   command->add_option("-t,--target", o->target, "Where to run: cpu, sim:fp16, qnn:htp, ... (paritas targets)")
       ->capture_default_str();
-  command->add_option("--marks", o->marks, "Intermediates to record: all, none, or name patterns")->type_name("all|none|PATTERN");
-  command->add_option("-o,--output", o->output, "Folder of the recording (must not exist)")->required()->type_name("FOLDER");
+  command->add_option("--marks", o->marks, "Intermediates to record: all, none, or name patterns")
+      ->type_name("all|none|PATTERN");
+  command->add_option("-o,--output", o->output, "Folder of the recording (must not exist)")
+      ->required()
+      ->type_name("FOLDER");
   add_common(*command, o->common);
   command->footer(
       "Giving an input several times makes several samples.\n\n"

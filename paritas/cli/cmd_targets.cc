@@ -1,5 +1,5 @@
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "paritas/cli/commands.h"
 #include "paritas/cli/common.h"
@@ -30,8 +30,11 @@ Result<int> execute(const Options& o) {
   for (const TargetListing& t : list_targets(search)) {
     table.row({t.pattern, t.available ? "ready" : "missing", t.description});
     if (!t.available) table.row({"", "", fmt::format("{}; {}", t.reason, t.remedy)});
-    json["targets"].push_back({{"target", t.pattern}, {"description", t.description}, {"available", t.available},
-                               {"reason", t.reason}, {"remedy", t.remedy}});
+    json["targets"].push_back({{"target", t.pattern},
+                               {"description", t.description},
+                               {"available", t.available},
+                               {"reason", t.reason},
+                               {"remedy", t.remedy}});
   }
   PARITAS_TRY(emit(o.common, text + table.render(style), json));
   return kExitPass;

@@ -1,13 +1,13 @@
 #include "paritas/cli/common.h"
 
-#include <chrono>
+#include <unistd.h>
 #include <charconv>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "paritas/base/threads.h"
 #include "paritas/cli/commands.h"
@@ -24,9 +24,7 @@ std::string environment(const char* name) {
   return value == nullptr ? std::string() : std::string(value);
 }
 
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 // <prefix>/lib/python3*/{site,dist}-packages
 void add_site_folders(const Path& prefix, std::vector<Path>& folders) {
@@ -47,7 +45,8 @@ Path python_on_path() {
     std::error_code code;
     if (end > start && fs::exists(candidate, code)) {
       // A virtual environment's python3 is a link into the base installation: its own folder counts, not the target's.
-      if (fs::exists(candidate.parent_path().parent_path() / "pyvenv.cfg", code)) return candidate.parent_path().parent_path();
+      if (fs::exists(candidate.parent_path().parent_path() / "pyvenv.cfg", code))
+        return candidate.parent_path().parent_path();
       const Path real = fs::canonical(candidate, code);
       return code ? Path() : real.parent_path().parent_path();
     }
@@ -72,7 +71,8 @@ Result<Tensor> load_input_file(const std::string& name, const Path& path) {
 }  // namespace
 
 void add_common(CLI::App& command, CommonOptions& options) {
-  command.add_option("--json", options.json, "Write the result as JSON to FILE ('-': standard output)")->type_name("FILE");
+  command.add_option("--json", options.json, "Write the result as JSON to FILE ('-': standard output)")
+      ->type_name("FILE");
   command.add_flag("-q,--quiet", options.quiet, "Print nothing but errors");
   command.add_flag("-v,--verbose", options.verbose, "Print everything, not only the most interesting");
   command.add_flag("--force", options.force, "Overwrite existing output");
@@ -89,9 +89,11 @@ void add_run_options(CLI::App& command, RunOptions& options) {
   command.add_option("--dim", options.dims, "Value of a free dimension (default: from the given inputs)")
       ->type_name("NAME=N")
       ->allow_extra_args(false);
-  command.add_option("--ort", options.ort, "ONNX Runtime library (default: PARITAS_ORT, then the Python environment's)")
+  command
+      .add_option("--ort", options.ort, "ONNX Runtime library (default: PARITAS_ORT, then the Python environment's)")
       ->type_name("PATH");
-  command.add_option("--memory", options.memory, "Bytes of tensors that workers may hold at a time")->capture_default_str();
+  command.add_option("--memory", options.memory, "Bytes of tensors that workers may hold at a time")
+      ->capture_default_str();
   command.add_option("--timeout", options.timeout, "Seconds after which a run that does not answer is ended")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000000));
@@ -101,7 +103,8 @@ RuntimeSearch runtime_search(const std::string& ort_flag) {
   RuntimeSearch search;
   search.ort = ort_flag.empty() ? environment("PARITAS_ORT") : ort_flag;
   for (const char* variable : {"VIRTUAL_ENV", "CONDA_PREFIX"})
-    if (const std::string prefix = environment(variable); !prefix.empty()) add_site_folders(prefix, search.python_site_folders);
+    if (const std::string prefix = environment(variable); !prefix.empty())
+      add_site_folders(prefix, search.python_site_folders);
   if (const Path prefix = python_on_path(); !prefix.empty()) add_site_folders(prefix, search.python_site_folders);
   if (const std::string built_with = PARITAS_PYTHON_ENV; !built_with.empty())
     add_site_folders(built_with, search.python_site_folders);
@@ -138,7 +141,8 @@ Result<std::map<std::string, int64_t>> parse_dims(const std::vector<std::string>
     int64_t value = 0;
     const char* first = text.data() + (equals == std::string::npos ? 0 : equals + 1);
     const auto [end, code] = std::from_chars(first, text.data() + text.size(), value);
-    if (equals == std::string::npos || equals == 0 || code != std::errc() || end != text.data() + text.size() || value < 0)
+    if (equals == std::string::npos || equals == 0 || code != std::errc() || end != text.data() + text.size() ||
+        value < 0)
       return usage_error("--dim " + text, "is not NAME=N", "for example: --dim batch=1");
     parsed[text.substr(0, equals)] = value;
   }
@@ -158,17 +162,21 @@ Result<std::vector<NamedTensors>> load_inputs(const std::vector<std::string>& in
     const std::string name = text.substr(0, equals);
     PARITAS_ASSIGN(Tensor tensor, load_input_file(name, text.substr(equals + 1)));
     auto it = std::find_if(by_name.begin(), by_name.end(), [&](const auto& entry) { return entry.first == name; });
-    if (it == by_name.end()) by_name.push_back({name, {std::move(tensor)}});
-    else it->second.push_back(std::move(tensor));
+    if (it == by_name.end())
+      by_name.push_back({name, {std::move(tensor)}});
+    else
+      it->second.push_back(std::move(tensor));
   }
   size_t samples = 1;
   for (const auto& [name, tensors] : by_name) samples = std::max(samples, tensors.size());
   std::vector<NamedTensors> loaded(samples);
   for (const auto& [name, tensors] : by_name) {
     if (tensors.size() != 1 && tensors.size() != samples)
-      return usage_error("--input " + name, fmt::format("was given {} times, another input {} times", tensors.size(), samples),
+      return usage_error("--input " + name,
+                         fmt::format("was given {} times, another input {} times", tensors.size(), samples),
                          "give each input once, or once per sample");
-    for (size_t i = 0; i < samples; ++i) loaded[i].emplace_back(name, tensors.size() == 1 ? tensors.front() : tensors[i]);
+    for (size_t i = 0; i < samples; ++i)
+      loaded[i].emplace_back(name, tensors.size() == 1 ? tensors.front() : tensors[i]);
   }
   return loaded;
 }
@@ -223,7 +231,8 @@ Status emit(const CommonOptions& options, const std::string& text, const Json& j
     if (!options.quiet) std::fwrite(text.data(), 1, text.size(), stdout);
     if (!options.json.empty()) PARITAS_TRY(write_text_atomically(options.json, dump_json(json) + "\n", options.force));
   }
-  if (std::fflush(stdout) != 0) return input_error("standard output", fmt::format("cannot be written: {}", errno_text(errno)));
+  if (std::fflush(stdout) != 0)
+    return input_error("standard output", fmt::format("cannot be written: {}", errno_text(errno)));
   return {};
 }
 

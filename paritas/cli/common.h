@@ -21,11 +21,11 @@ namespace paritas::cli {
 
 // Options that every command has.
 struct CommonOptions {
-  std::string json;      // file, or "-"
+  std::string json;  // file, or "-"
   bool quiet = false;
   bool verbose = false;
   bool force = false;
-  int jobs = 0;          // 0: all cores
+  int jobs = 0;  // 0: all cores
 };
 void add_common(CLI::App& command, CommonOptions& options);
 int jobs(const CommonOptions& options);
@@ -47,8 +47,8 @@ Style terminal_style(const CommonOptions& options);
 
 Result<uint64_t> parse_bytes(const std::string& text);  // "1073741824", "512M", "1G"
 Result<std::map<std::string, int64_t>> parse_dims(const std::vector<std::string>& dims);
-// NAME=FILE... ; a name given several times makes several samples. FILE is .npy, or .safetensors with a tensor of that name
-// (or a single tensor).
+// NAME=FILE... ; a name given several times makes several samples. FILE is .npy, or .safetensors with a tensor of that
+// name (or a single tensor).
 Result<std::vector<NamedTensors>> load_inputs(const std::vector<std::string>& inputs);
 Result<WorkerOptions> worker_options(const RunOptions& options, const RuntimeSearch& search);
 

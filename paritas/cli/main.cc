@@ -11,8 +11,8 @@ namespace {
 
 using paritas::cli::Action;
 
-// Ctrl-C and its like end the process by the default action: workers follow (they die with their parent), scratch folders
-// are removed by the next run, and nothing half-written bears a final name.
+// Ctrl-C and its like end the process by the default action: workers follow (they die with their parent), scratch
+// folders are removed by the next run, and nothing half-written bears a final name.
 
 int parse_and_run(int argc, char** argv) {
   CLI::App app{"Paritas: does a deployed network still compute what its reference computes, and where does it stop?",
@@ -24,11 +24,11 @@ int parse_and_run(int argc, char** argv) {
   using Adder = Action (*)(CLI::App&);
   std::vector<std::pair<std::string, Action>> actions;
   for (auto [name, add] : std::initializer_list<std::pair<const char*, Adder>>{{"run", paritas::cli::add_run},
-                                                                                {"compare", paritas::cli::add_compare},
-                                                                                {"locate", paritas::cli::add_locate},
-                                                                                {"inspect", paritas::cli::add_inspect},
-                                                                                {"targets", paritas::cli::add_targets},
-                                                                                {"worker", paritas::cli::add_worker}})
+                                                                               {"compare", paritas::cli::add_compare},
+                                                                               {"locate", paritas::cli::add_locate},
+                                                                               {"inspect", paritas::cli::add_inspect},
+                                                                               {"targets", paritas::cli::add_targets},
+                                                                               {"worker", paritas::cli::add_worker}})
     actions.emplace_back(name, add(app));
   try {
     app.parse(argc, argv);

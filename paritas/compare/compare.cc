@@ -14,7 +14,8 @@
 namespace paritas {
 namespace {
 
-// Tensors up to this many elements are compared many at a time, one thread each; larger ones one at a time by all threads.
+// Tensors up to this many elements are compared many at a time, one thread each; larger ones one at a time by all
+// threads.
 constexpr uint64_t kSmallTensor = 1 << 18;
 
 struct Work {
@@ -30,9 +31,12 @@ bool reference_nonfinite_forbidden(const PairMetrics& m, NonfinitePolicy policy)
   const uint64_t one_sided = n.nan_other + n.inf_finite;
   const uint64_t reference_side = one_sided - std::min(one_sided, n.device_only);
   switch (policy) {
-    case NonfinitePolicy::kForbid: return n.nan_nan + n.same_inf + n.opposite_inf + reference_side > 0;
-    case NonfinitePolicy::kSameInf: return n.nan_nan > 0 || (n.nan_other > 0 && reference_side > 0);
-    case NonfinitePolicy::kEqual: return false;
+    case NonfinitePolicy::kForbid:
+      return n.nan_nan + n.same_inf + n.opposite_inf + reference_side > 0;
+    case NonfinitePolicy::kSameInf:
+      return n.nan_nan > 0 || (n.nan_other > 0 && reference_side > 0);
+    case NonfinitePolicy::kEqual:
+      return false;
   }
   return true;
 }
@@ -68,12 +72,13 @@ bool missing(const TensorComparison& t) {
   return t.status == PairStatus::kMissingReference || t.status == PairStatus::kMissingDevice;
 }
 
-// Runs that were fed with different values cannot be compared, whatever the gates say. Why this pair of inputs makes the
-// pairing unusable; empty when it does not.
+// Runs that were fed with different values cannot be compared, whatever the gates say. Why this pair of inputs makes
+// the pairing unusable; empty when it does not.
 std::string input_disagreement(const GateSet& gates, const TensorComparison& t) {
   if (missing(t)) {
     // A pattern such as "*" does not ask for inputs by name; whoever names one wants to see it.
-    const bool named = std::any_of(gates.gates.begin(), gates.gates.end(), [&](const Gate& g) { return g.tensor == t.name; });
+    const bool named =
+        std::any_of(gates.gates.begin(), gates.gates.end(), [&](const Gate& g) { return g.tensor == t.name; });
     return named ? "a gate names this input, but it is not recorded on both sides" : "";
   }
   if (t.status == PairStatus::kShapeDiffers) return "the inputs differ: " + sides(t);
@@ -138,10 +143,10 @@ class StreamComparison {
       pair.sample = reference.id;
       if (x != nullptr) pair.reference = SideInfo{x->dtype, x->shape};
       if (y != nullptr) pair.device = SideInfo{y->dtype, y->shape};
-      pair.status = x == nullptr             ? PairStatus::kMissingReference
-                    : y == nullptr           ? PairStatus::kMissingDevice
-                    : x->shape != y->shape   ? PairStatus::kShapeDiffers
-                                             : PairStatus::kCompared;
+      pair.status = x == nullptr           ? PairStatus::kMissingReference
+                    : y == nullptr         ? PairStatus::kMissingDevice
+                    : x->shape != y->shape ? PairStatus::kShapeDiffers
+                                           : PairStatus::kCompared;
       Work item{x, y, {}};
       item.options.quantiles = options_.quantiles;
       PARITAS_TRY(options_.gates.configure(name, item.options));
@@ -176,8 +181,10 @@ class StreamComparison {
     auto one = [&](size_t i, int threads) {
       work[i].options.threads = threads;
       auto metrics = compare_tensors(*work[i].reference, *work[i].device, work[i].options);
-      if (metrics) pairs[i].metrics = std::move(*metrics);
-      else errors[i] = metrics.error();
+      if (metrics)
+        pairs[i].metrics = std::move(*metrics);
+      else
+        errors[i] = metrics.error();
       ++done;
     };
     parallel_for(small.size(), options_.threads, [&](size_t k, int) { one(small[k], 1); });
@@ -212,10 +219,18 @@ class StreamComparison {
       const std::string where = reference_.sample_count() > 1 ? fmt::format(" ({})", pair.sample) : "";
       const std::string reason = fmt::format("{}: {}{}", pair.name, pair.rule, where);
       switch (pair.verdict) {
-        case Verdict::kInvalid: builder_.invalid(reason); break;
-        case Verdict::kDeviates: builder_.deviates(reason); break;
-        case Verdict::kNotJudged: builder_.not_judged(reason); break;
-        case Verdict::kPass: builder_.passed(reason); break;
+        case Verdict::kInvalid:
+          builder_.invalid(reason);
+          break;
+        case Verdict::kDeviates:
+          builder_.deviates(reason);
+          break;
+        case Verdict::kNotJudged:
+          builder_.not_judged(reason);
+          break;
+        case Verdict::kPass:
+          builder_.passed(reason);
+          break;
       }
     }
     result_.tensors.push_back(std::move(pair));
@@ -233,8 +248,7 @@ class StreamComparison {
     result_.verdict = builder_.verdict();
     result_.reasons = builder_.reasons();
     if (options_.gates.empty()) result_.notes.push_back("no gates were declared");
-    if (inputs_unpaired_)
-      result_.notes.push_back("inputs are not recorded on both sides: equal inputs are assumed");
+    if (inputs_unpaired_) result_.notes.push_back("inputs are not recorded on both sides: equal inputs are assumed");
     const std::string &x = result_.reference_info.model_sha256, &y = result_.device_info.model_sha256;
     if (!x.empty() && !y.empty() && x != y) result_.notes.push_back("the two sides ran different model files");
   }
@@ -252,10 +266,14 @@ class StreamComparison {
 
 std::string_view name(PairStatus status) {
   switch (status) {
-    case PairStatus::kCompared: return "compared";
-    case PairStatus::kShapeDiffers: return "shape differs";
-    case PairStatus::kMissingReference: return "missing in reference";
-    case PairStatus::kMissingDevice: return "missing on device";
+    case PairStatus::kCompared:
+      return "compared";
+    case PairStatus::kShapeDiffers:
+      return "shape differs";
+    case PairStatus::kMissingReference:
+      return "missing in reference";
+    case PairStatus::kMissingDevice:
+      return "missing on device";
   }
   return "missing";
 }
@@ -278,13 +296,16 @@ void judge_tensor(const GateSet& gates, TensorComparison& t) {
   }
   switch (t.status) {
     case PairStatus::kMissingDevice:
-      return must_exist ? decide(Verdict::kDeviates, "missing on the device") : decide(Verdict::kPass, "missing, not gated");
+      return must_exist ? decide(Verdict::kDeviates, "missing on the device")
+                        : decide(Verdict::kPass, "missing, not gated");
     case PairStatus::kMissingReference:
-      return must_exist ? decide(Verdict::kInvalid, "missing in the reference") : decide(Verdict::kPass, "missing, not gated");
+      return must_exist ? decide(Verdict::kInvalid, "missing in the reference")
+                        : decide(Verdict::kPass, "missing, not gated");
     case PairStatus::kShapeDiffers:
       return must_exist ? decide(Verdict::kDeviates, "shapes differ: " + sides(t))
                         : decide(Verdict::kPass, "shapes differ, not gated: " + sides(t));
-    case PairStatus::kCompared: break;
+    case PairStatus::kCompared:
+      break;
   }
   const PairMetrics& m = *t.metrics;
   if (m.count == 0 && must_exist) return decide(Verdict::kInvalid, "holds no element: nothing was compared");
@@ -296,7 +317,8 @@ void judge_tensor(const GateSet& gates, TensorComparison& t) {
     if (!disagreement.empty() && gated_or_device) return decide(Verdict::kDeviates, std::move(disagreement));
   }
   if (applicable.empty())
-    return t.role == Role::kOutput ? decide(Verdict::kNotJudged, "no gate covers it") : decide(Verdict::kPass, "not gated");
+    return t.role == Role::kOutput ? decide(Verdict::kNotJudged, "no gate covers it")
+                                   : decide(Verdict::kPass, "not gated");
   std::string passed;
   for (const Gate* gate : applicable) {
     const GateOutcome outcome = evaluate(*gate, m);

@@ -30,13 +30,13 @@ struct SideInfo {
 struct TensorComparison {
   std::string name;
   Role role = Role::kOutput;
-  std::string sample;                // sample id
+  std::string sample;  // sample id
   PairStatus status = PairStatus::kCompared;
   std::optional<SideInfo> reference;
   std::optional<SideInfo> device;
   std::optional<PairMetrics> metrics;
   Verdict verdict = Verdict::kNotJudged;  // of this tensor alone
-  std::string rule;                  // the gate or rule that accepted or refused it
+  std::string rule;                       // the gate or rule that accepted or refused it
 };
 
 struct Coverage {
@@ -46,8 +46,8 @@ struct Coverage {
 
 struct CompareResult {
   Verdict verdict = Verdict::kInvalid;
-  std::vector<std::string> reasons;   // deciding ones first
-  std::string reference, device;      // subjects
+  std::vector<std::string> reasons;  // deciding ones first
+  std::string reference, device;     // subjects
   RunInfo reference_info, device_info;
   uint64_t samples = 0;
   std::vector<TensorComparison> tensors;  // sample by sample, outputs first, in the reference's order
@@ -55,7 +55,7 @@ struct CompareResult {
   Coverage coverage;
   std::string gates_sha256;
   std::vector<std::string> gate_texts;
-  std::vector<std::string> notes;     // "contents not re-hashed" and the like
+  std::vector<std::string> notes;  // "contents not re-hashed" and the like
 };
 
 struct CompareOptions {
@@ -67,7 +67,8 @@ struct CompareOptions {
 
 // Judges one pair whose metrics are known. `role` decides what an ungated tensor means: an ungated output keeps the
 // verdict at "not judged", an ungated intermediate has no say (its verdict is "pass" with the rule "not gated"). Inputs
-// are judged by equality: any difference makes the pairing invalid; of the gates only those that name them exactly apply.
+// are judged by equality: any difference makes the pairing invalid; of the gates only those that name them exactly
+// apply.
 void judge_tensor(const GateSet& gates, TensorComparison& tensor);
 
 // Metrics of one pair by name; fills status, sides and metrics, not the verdict.

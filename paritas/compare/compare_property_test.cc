@@ -57,7 +57,8 @@ RC_GTEST_PROP(CompareProperty, NoPassBesideAnElementBeyondMaxAbs, ()) {
 RC_GTEST_PROP(CompareProperty, NoPassBesideAnElementOutsideItsTolerance, ()) {
   const auto [x, y] = pairs();
   bool all_allowed = true;
-  for (size_t i = 0; i < x.size(); ++i) all_allowed &= allowed(x[i], y[i], 0.25 + 0.125 * std::abs(static_cast<double>(x[i])));
+  for (size_t i = 0; i < x.size(); ++i)
+    all_allowed &= allowed(x[i], y[i], 0.25 + 0.125 * std::abs(static_cast<double>(x[i])));
   const CompareResult result = judged(x, y, "a: outside<=0, atol=0.25, rtol=0.125");
   RC_ASSERT((result.verdict == Verdict::kPass) == all_allowed);
 }

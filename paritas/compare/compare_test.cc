@@ -190,22 +190,21 @@ TEST_P(Nonfinite, IsJudgedByThePolicy) {
   EXPECT_EQ(compare(reference, device, gate_set({"a: max_abs<=0"}, c.policy)).verdict, c.verdict)
       << c.reference << " and " << c.device;
 }
-INSTANTIATE_TEST_SUITE_P(
-    Policies, Nonfinite,
-    ::testing::Values(PolicyCase{kInf, kInf, NonfinitePolicy::kForbid, Verdict::kInvalid},
-                      PolicyCase{kNan, kNan, NonfinitePolicy::kForbid, Verdict::kInvalid},
-                      PolicyCase{kInf, 1, NonfinitePolicy::kForbid, Verdict::kInvalid},
-                      PolicyCase{kInf, kInf, NonfinitePolicy::kSameInf, Verdict::kPass},
-                      PolicyCase{kInf, -kInf, NonfinitePolicy::kSameInf, Verdict::kDeviates},
-                      PolicyCase{kInf, 1, NonfinitePolicy::kSameInf, Verdict::kDeviates},
-                      PolicyCase{kNan, kNan, NonfinitePolicy::kSameInf, Verdict::kInvalid},
-                      PolicyCase{kNan, 1, NonfinitePolicy::kSameInf, Verdict::kInvalid},
-                      PolicyCase{1, kNan, NonfinitePolicy::kSameInf, Verdict::kDeviates},
-                      PolicyCase{kInf, kInf, NonfinitePolicy::kEqual, Verdict::kPass},
-                      PolicyCase{kNan, kNan, NonfinitePolicy::kEqual, Verdict::kPass},
-                      PolicyCase{kNan, 1, NonfinitePolicy::kEqual, Verdict::kDeviates},
-                      PolicyCase{1, kNan, NonfinitePolicy::kEqual, Verdict::kDeviates},
-                      PolicyCase{kInf, -kInf, NonfinitePolicy::kEqual, Verdict::kDeviates}));
+INSTANTIATE_TEST_SUITE_P(Policies, Nonfinite,
+                         ::testing::Values(PolicyCase{kInf, kInf, NonfinitePolicy::kForbid, Verdict::kInvalid},
+                                           PolicyCase{kNan, kNan, NonfinitePolicy::kForbid, Verdict::kInvalid},
+                                           PolicyCase{kInf, 1, NonfinitePolicy::kForbid, Verdict::kInvalid},
+                                           PolicyCase{kInf, kInf, NonfinitePolicy::kSameInf, Verdict::kPass},
+                                           PolicyCase{kInf, -kInf, NonfinitePolicy::kSameInf, Verdict::kDeviates},
+                                           PolicyCase{kInf, 1, NonfinitePolicy::kSameInf, Verdict::kDeviates},
+                                           PolicyCase{kNan, kNan, NonfinitePolicy::kSameInf, Verdict::kInvalid},
+                                           PolicyCase{kNan, 1, NonfinitePolicy::kSameInf, Verdict::kInvalid},
+                                           PolicyCase{1, kNan, NonfinitePolicy::kSameInf, Verdict::kDeviates},
+                                           PolicyCase{kInf, kInf, NonfinitePolicy::kEqual, Verdict::kPass},
+                                           PolicyCase{kNan, kNan, NonfinitePolicy::kEqual, Verdict::kPass},
+                                           PolicyCase{kNan, 1, NonfinitePolicy::kEqual, Verdict::kDeviates},
+                                           PolicyCase{1, kNan, NonfinitePolicy::kEqual, Verdict::kDeviates},
+                                           PolicyCase{kInf, -kInf, NonfinitePolicy::kEqual, Verdict::kDeviates}));
 
 TEST_F(Compare, OnlyNonfinitePairsAreNoEvidenceForACosineGate) {
   reference_.output("a", {kInf, kInf});

@@ -14,8 +14,8 @@ struct InspectedTensor {
   std::string name;
   std::string dtype;
   std::string shape;
-  std::string role;   // recordings
-  std::string node;   // producing node; models: op and node of every tensor
+  std::string role;  // recordings
+  std::string node;  // producing node; models: op and node of every tensor
   std::string op;
 };
 
@@ -27,7 +27,7 @@ struct Inspection {
   std::map<std::string, int64_t> opsets;
   std::string producer;
   uint64_t nodes = 0;
-  std::map<std::string, uint64_t> ops;   // op type -> count
+  std::map<std::string, uint64_t> ops;  // op type -> count
   uint64_t weight_bytes = 0;
   std::vector<InspectedTensor> inputs, outputs;
   // Recordings and files; for models every node output

@@ -59,17 +59,18 @@ Finding range_finding(const char* id, const catalogue::RangeFacts& facts, catalo
 std::string_view name(Severity severity) { return severity == Severity::kFault ? "fault" : "note"; }
 
 Json to_json(const Finding& f) {
-  return {{"id", f.id},       {"severity", name(f.severity)},       {"nodes", f.nodes}, {"text", f.text},
+  return {{"id", f.id},       {"severity", name(f.severity)},     {"nodes", f.nodes}, {"text", f.text},
           {"shows", f.shows}, {"does_not_show", f.does_not_show}, {"next", f.next},   {"evidence", f.evidence}};
 }
 
 namespace catalogue {
 
 Finding range_overflow(const RangeFacts& facts, Consequence consequence) {
-  return range_finding("range-overflow", facts, consequence,
-                       fmt::format("{} ({}) makes values up to {:.3g}; {} ends at {:.5g}, so they are {:.3g} times too large.",
-                                   facts.node, facts.op, facts.reference_max_abs, facts.format, facts.limit,
-                                   facts.reference_max_abs / facts.limit));
+  return range_finding(
+      "range-overflow", facts, consequence,
+      fmt::format("{} ({}) makes values up to {:.3g}; {} ends at {:.5g}, so they are {:.3g} times too large.",
+                  facts.node, facts.op, facts.reference_max_abs, facts.format, facts.limit,
+                  facts.reference_max_abs / facts.limit));
 }
 
 Finding range_underflow(const RangeFacts& facts, Consequence consequence) {
@@ -86,11 +87,12 @@ Finding constant_not_representable(const RangeFacts& facts, Consequence conseque
   const bool too_large = facts.reference_max_abs > facts.limit;
   return range_finding(
       "constant-not-representable", facts, consequence,
-      too_large ? fmt::format("{} ({}) reads the constant \"{}\", which holds values up to {:.3g}; {} ends at {:.5g}.", facts.node,
-                              facts.op, facts.constant, facts.reference_max_abs, facts.format, facts.limit)
-                : fmt::format("{} ({}) reads the constant \"{}\", part of which is too small for {} (full precision ends at "
-                              "{:.3g}): it is rounded to subnormals or zero.",
-                              facts.node, facts.op, facts.constant, facts.format, facts.limit));
+      too_large
+          ? fmt::format("{} ({}) reads the constant \"{}\", which holds values up to {:.3g}; {} ends at {:.5g}.",
+                        facts.node, facts.op, facts.constant, facts.reference_max_abs, facts.format, facts.limit)
+          : fmt::format("{} ({}) reads the constant \"{}\", part of which is too small for {} (full precision ends at "
+                        "{:.3g}): it is rounded to subnormals or zero.",
+                        facts.node, facts.op, facts.constant, facts.format, facts.limit));
 }
 
 Finding nonfinite_made(const RangeFacts& facts, Consequence consequence) {
@@ -111,8 +113,8 @@ Finding range_harmless(const std::vector<RangeFacts>& nodes) {
                         {"reference_max_abs", json_number(facts.reference_max_abs)},
                         {"lost_energy", json_number(facts.lost_energy)}});
   }
-  f.text = fmt::format("{} node{} make{} values that {} cannot hold, without consequence for the outputs: {}.", nodes.size(),
-                       nodes.size() == 1 ? "" : "s", nodes.size() == 1 ? "s" : "",
+  f.text = fmt::format("{} node{} make{} values that {} cannot hold, without consequence for the outputs: {}.",
+                       nodes.size(), nodes.size() == 1 ? "" : "s", nodes.size() == 1 ? "s" : "",
                        nodes.empty() ? "the format" : nodes.front().format, list(f.nodes));
   f.shows = "on these inputs the loss changes no output materially (mask constants and tiny tails are usual)";
   f.does_not_show = kOtherInputs;
@@ -126,11 +128,13 @@ Finding local_cause(const CauseFacts& facts) {
   f.id = "local-cause";
   f.severity = Severity::kFault;
   f.nodes = {facts.node};
-  const std::string baseline =
-      std::isnan(facts.x_baseline) ? std::string() : fmt::format(" ({:.3g} times what storing it costs)", facts.x_baseline);
-  f.text = fmt::format("{} ({}) has a local NMSE of {:.2g}{}; injected alone into the reference run it brings {} % of the "
-                       "deviation.",
-                       facts.node, facts.op, facts.local_nmse, baseline, percent_of(facts.share));
+  const std::string baseline = std::isnan(facts.x_baseline)
+                                   ? std::string()
+                                   : fmt::format(" ({:.3g} times what storing it costs)", facts.x_baseline);
+  f.text = fmt::format(
+      "{} ({}) has a local NMSE of {:.2g}{}; injected alone into the reference run it brings {} % of the "
+      "deviation.",
+      facts.node, facts.op, facts.local_nmse, baseline, percent_of(facts.share));
   f.shows = consequence_text(Consequence::kInjected);
   f.does_not_show = fmt::format("why the device computes it so, or {}", kOtherInputs);
   f.next = "run this node in a wider type or rewrite it; then run locate again";
@@ -144,9 +148,10 @@ Finding amplified(const CauseFacts& facts, const std::string& amplifier, double 
   Finding f = local_cause(facts);
   f.id = "amplified-rounding";
   f.nodes = {facts.node, amplifier};
-  f.text = fmt::format("{} ({}) is rounded as the format rounds (local NMSE {:.2g}), but {} behind it amplifies the relative "
-                       "error {:.3g} times: a cancellation of large values. Injected alone it brings {} % of the deviation.",
-                       facts.node, facts.op, facts.local_nmse, amplifier, amplification, percent_of(facts.share));
+  f.text = fmt::format(
+      "{} ({}) is rounded as the format rounds (local NMSE {:.2g}), but {} behind it amplifies the relative "
+      "error {:.3g} times: a cancellation of large values. Injected alone it brings {} % of the deviation.",
+      facts.node, facts.op, facts.local_nmse, amplifier, amplification, percent_of(facts.share));
   f.next = "remove the large offset before the rounding, or keep both nodes in a wider type";
   f.evidence["amplifier"] = amplifier;
   f.evidence["amplification"] = json_number(amplification);
@@ -158,9 +163,10 @@ Finding spread(double all_share, const std::vector<std::string>& largest) {
   f.id = "spread-error";
   f.severity = Severity::kFault;
   f.nodes = largest;
-  f.text = fmt::format("No single node explains the deviation: all local errors together bring {} % of it, none alone "
-                       "{:.0f} %. Largest local errors: {}.",
-                       percent_of(all_share), 10.0, list(largest));
+  f.text = fmt::format(
+      "No single node explains the deviation: all local errors together bring {} % of it, none alone "
+      "{:.0f} %. Largest local errors: {}.",
+      percent_of(all_share), 10.0, list(largest));
   f.shows = "the deviation is the sum of many small errors, as far as injection can tell";
   f.does_not_show = "that a wider type for the largest few would not be enough";
   f.next = "try a wider type for a block at a time";
@@ -173,9 +179,9 @@ Finding not_reproduced(double all_share, const std::string& first_divergence) {
   f.id = "not-reproduced";
   f.severity = Severity::kFault;
   if (!first_divergence.empty()) f.nodes = {first_divergence};
-  f.text = fmt::format("Local errors do not reproduce the deviation: injected together they bring {} % of it{}.",
-                       percent_of(all_share),
-                       first_divergence.empty() ? "" : fmt::format("; the first tensor that deviates is {}'s", first_divergence));
+  f.text = fmt::format(
+      "Local errors do not reproduce the deviation: injected together they bring {} % of it{}.", percent_of(all_share),
+      first_divergence.empty() ? "" : fmt::format("; the first tensor that deviates is {}'s", first_divergence));
   f.shows = "nodes computed one by one on the device are close to the reference";
   f.does_not_show = "what the compiled whole graph does differently (fusion, layout, another kernel)";
   f.next = "compare with fewer marks, and look at what the device fuses around the first divergence";

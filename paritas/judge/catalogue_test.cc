@@ -43,7 +43,8 @@ CauseFacts cause() { return {"/mm", "MatMul", 0.0123, 45.6, 0.87}; }
 TEST(Catalogue, RangeOverflow) {
   const Finding f = range_overflow(facts(), Consequence::kInjected);
   expect_whole(f, "range-overflow", Severity::kFault);
-  EXPECT_EQ(f.text, "/n3/Pow (Pow) makes values up to 1.78e+05; float16 ends at 65504, so they are 2.72 times too large.");
+  EXPECT_EQ(f.text,
+            "/n3/Pow (Pow) makes values up to 1.78e+05; float16 ends at 65504, so they are 2.72 times too large.");
   EXPECT_THAT(f.nodes, ElementsAre("/n3/Pow"));
   EXPECT_EQ(f.evidence["reference_max_abs"], 178000.0);
   EXPECT_EQ(f.evidence["limit"], 65504.0);
@@ -106,9 +107,10 @@ TEST(Catalogue, RangeHarmless) {
 TEST(Catalogue, LocalCause) {
   const Finding f = local_cause(cause());
   expect_whole(f, "local-cause", Severity::kFault);
-  EXPECT_EQ(f.text,
-            "/mm (MatMul) has a local NMSE of 0.012 (45.6 times what storing it costs); injected alone into the reference "
-            "run it brings 87 % of the deviation.");
+  EXPECT_EQ(
+      f.text,
+      "/mm (MatMul) has a local NMSE of 0.012 (45.6 times what storing it costs); injected alone into the reference "
+      "run it brings 87 % of the deviation.");
   EXPECT_EQ(f.evidence["share"], 0.87);
 }
 
@@ -139,7 +141,8 @@ TEST(Catalogue, AShareBelowOneIsNeverShownAsAll) {
 TEST(Catalogue, Amplified) {
   const Finding f = amplified(cause(), "/sub", 512);
   expect_whole(f, "amplified-rounding", Severity::kFault);
-  EXPECT_THAT(f.text, AllOf(HasSubstr("local NMSE 0.012"), HasSubstr("/sub behind it"), HasSubstr("512 times"), HasSubstr("87 %")));
+  EXPECT_THAT(f.text, AllOf(HasSubstr("local NMSE 0.012"), HasSubstr("/sub behind it"), HasSubstr("512 times"),
+                            HasSubstr("87 %")));
   EXPECT_THAT(f.nodes, ElementsAre("/mm", "/sub"));
 }
 
@@ -166,8 +169,8 @@ TEST(Catalogue, DecisionOnly) {
 TEST(Catalogue, PartialPlacement) {
   const Finding f = partial_placement("QNNExecutionProvider", 298, 300, 1, {"2 x Erf on CPUExecutionProvider: a, b"});
   expect_whole(f, "partial-placement", Severity::kNote);
-  EXPECT_THAT(f.text, AllOf(HasSubstr("Only 298 of 300 nodes ran on QNNExecutionProvider"), HasSubstr("in 1 partition."),
-                            HasSubstr("2 x Erf")));
+  EXPECT_THAT(f.text, AllOf(HasSubstr("Only 298 of 300 nodes ran on QNNExecutionProvider"),
+                            HasSubstr("in 1 partition."), HasSubstr("2 x Erf")));
   EXPECT_EQ(f.evidence["on_device"], 298);
   EXPECT_THAT(partial_placement("X", 1, 3, 2, {}).text, HasSubstr("2 partitions"));
 }

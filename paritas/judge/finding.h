@@ -13,14 +13,14 @@ enum class Severity { kFault, kNote };
 std::string_view name(Severity severity);
 
 struct Finding {
-  std::string id;                  // "range-overflow"
+  std::string id;  // "range-overflow"
   Severity severity = Severity::kNote;
   std::vector<std::string> nodes;  // as named in the model
   std::string text;                // one or two sentences with their numbers
   std::string shows;
   std::string does_not_show;
-  std::string next;                // a command, or what to look at
-  Json evidence;                   // the numbers behind the text
+  std::string next;  // a command, or what to look at
+  Json evidence;     // the numbers behind the text
 };
 
 Json to_json(const Finding& finding);

@@ -59,9 +59,11 @@ Status check_gate(const Gate& gate, const std::string& subject) {
   if (!std::isfinite(gate.value)) return usage_error(subject, "the threshold of a gate must be a finite number");
   const bool tolerance = gate.atol || gate.rtol;
   if (gate.metric == "outside" && !tolerance)
-    return usage_error(subject, "a gate on \"outside\" needs atol, rtol or both", "for example: 'scores: outside<=0, atol=1e-5, rtol=1e-5'");
+    return usage_error(subject, "a gate on \"outside\" needs atol, rtol or both",
+                       "for example: 'scores: outside<=0, atol=1e-5, rtol=1e-5'");
   if (gate.metric != "outside" && tolerance)
-    return usage_error(subject, fmt::format("atol and rtol belong to a gate on \"outside\", not on \"{}\"", gate.metric));
+    return usage_error(subject,
+                       fmt::format("atol and rtol belong to a gate on \"outside\", not on \"{}\"", gate.metric));
   for (auto value : {gate.atol, gate.rtol})
     if (value && !(*value >= 0 && std::isfinite(*value)))
       return usage_error(subject, "atol and rtol must be finite and not negative");
@@ -131,7 +133,9 @@ std::string Gate::text() const {
   return text;
 }
 
-bool Gate::matches(const std::string& tensor_name) const { return tensor == tensor_name || glob_match(tensor, tensor_name); }
+bool Gate::matches(const std::string& tensor_name) const {
+  return tensor == tensor_name || glob_match(tensor, tensor_name);
+}
 
 std::vector<const Gate*> GateSet::for_tensor(const std::string& tensor) const {
   std::vector<const Gate*> found;
@@ -146,7 +150,8 @@ Status GateSet::configure(const std::string& tensor, MetricOptions& options) con
     if (gate->metric.rfind("abs_p", 0) == 0) options.quantiles = true;
     if (gate->metric != "outside") continue;
     if (tolerance != nullptr && (tolerance->atol != gate->atol || tolerance->rtol != gate->rtol))
-      return usage_error(gate->origin, fmt::format("\"{}\" has two gates on \"outside\" with different tolerances", tensor),
+      return usage_error(gate->origin,
+                         fmt::format("\"{}\" has two gates on \"outside\" with different tolerances", tensor),
                          "keep one of them");
     tolerance = gate;
     options.atol = gate->atol;
@@ -200,10 +205,14 @@ Result<GateSet> parse_gates_toml(const std::string& text, const std::string& sub
     if (key.str() == "gate" && value.is_array_of_tables()) continue;
     if (key.str() == "nonfinite") {
       const auto policy = value.value_exact<std::string>().value_or("");
-      if (policy == "forbid") set.nonfinite = NonfinitePolicy::kForbid;
-      else if (policy == "same-inf") set.nonfinite = NonfinitePolicy::kSameInf;
-      else if (policy == "equal") set.nonfinite = NonfinitePolicy::kEqual;
-      else return usage_error(subject, "nonfinite must be \"forbid\", \"same-inf\" or \"equal\"");
+      if (policy == "forbid")
+        set.nonfinite = NonfinitePolicy::kForbid;
+      else if (policy == "same-inf")
+        set.nonfinite = NonfinitePolicy::kSameInf;
+      else if (policy == "equal")
+        set.nonfinite = NonfinitePolicy::kEqual;
+      else
+        return usage_error(subject, "nonfinite must be \"forbid\", \"same-inf\" or \"equal\"");
       continue;
     }
     return usage_error(subject, fmt::format("unknown key \"{}\"", key.str()), "write gates as [[gate]] tables");
@@ -256,11 +265,21 @@ GateOutcome evaluate(const Gate& gate, const PairMetrics& metrics) {
   }
   const double value = *outcome.value;
   switch (gate.op) {  // every comparison with NaN is false: NaN never passes
-    case GateOp::kLess: outcome.passed = value < gate.value; break;
-    case GateOp::kLessEqual: outcome.passed = value <= gate.value; break;
-    case GateOp::kGreaterEqual: outcome.passed = value >= gate.value; break;
-    case GateOp::kGreater: outcome.passed = value > gate.value; break;
-    case GateOp::kEqual: outcome.passed = value == gate.value; break;
+    case GateOp::kLess:
+      outcome.passed = value < gate.value;
+      break;
+    case GateOp::kLessEqual:
+      outcome.passed = value <= gate.value;
+      break;
+    case GateOp::kGreaterEqual:
+      outcome.passed = value >= gate.value;
+      break;
+    case GateOp::kGreater:
+      outcome.passed = value > gate.value;
+      break;
+    case GateOp::kEqual:
+      outcome.passed = value == gate.value;
+      break;
   }
   const std::string_view shown = outcome.passed ? entry(gate.op).text : entry(gate.op).opposite;
   // Enough digits to show on which side of the threshold the value lies.
@@ -268,8 +287,9 @@ GateOutcome evaluate(const Gate& gate, const PairMetrics& metrics) {
   while (digits < 17 && fmt::format("{:.{}g}", value, digits) == fmt::format("{:.{}g}", gate.value, digits) &&
          value != gate.value)
     ++digits;
-  outcome.text = std::isnan(value) ? fmt::format("{} is NaN, {} {} was demanded", gate.metric, name(gate.op), gate.value)
-                                   : fmt::format("{} {:.{}g} {} {}", gate.metric, value, digits, shown, gate.value);
+  outcome.text = std::isnan(value)
+                     ? fmt::format("{} is NaN, {} {} was demanded", gate.metric, name(gate.op), gate.value)
+                     : fmt::format("{} {:.{}g} {} {}", gate.metric, value, digits, shown, gate.value);
   return outcome;
 }
 

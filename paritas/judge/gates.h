@@ -29,9 +29,9 @@ struct Gate {
   double value = 0;
   std::optional<double> atol;  // for `outside`
   std::optional<double> rtol;
-  std::string origin;          // "--gate", or "gates.toml, gate 2"
+  std::string origin;  // "--gate", or "gates.toml, gate 2"
 
-  std::string text() const;    // "scores: cosine >= 0.99"
+  std::string text() const;  // "scores: cosine >= 0.99"
   bool matches(const std::string& tensor_name) const;
 };
 
@@ -67,7 +67,7 @@ struct GateOutcome {
   const Gate* gate = nullptr;
   std::optional<double> value;  // nullopt: this pair has no such metric
   bool passed = false;
-  std::string text;             // "cosine 0.8696 < 0.99", "cosine 0.9999 >= 0.99"
+  std::string text;  // "cosine 0.8696 < 0.99", "cosine 0.9999 >= 0.99"
 };
 GateOutcome evaluate(const Gate& gate, const PairMetrics& metrics);
 

@@ -105,9 +105,10 @@ TEST(GatesFile, HoldsGatesAndThePolicy) {
 }
 
 TEST(GatesFile, NamesAndCommentsMayHoldAnyCharacter) {
-  const GateSet set = parse_gates_toml(
-                          "# für größere Netze\n[[gate]]\ntensor = \"größe\" # ü\nmetric = \"nmse\"\nop = \"<\"\nvalue = 1\n", "g")
-                          .value();
+  const GateSet set =
+      parse_gates_toml(
+          "# für größere Netze\n[[gate]]\ntensor = \"größe\" # ü\nmetric = \"nmse\"\nop = \"<\"\nvalue = 1\n", "g")
+          .value();
   EXPECT_EQ(set.gates[0].tensor, "größe");
 }
 
@@ -127,10 +128,13 @@ TEST(GatesFile, RefusesWithThePlaceAndTheCause) {
   EXPECT_THAT(toml_refusal("nonfinite = \"maybe\"\n" + gate), HasSubstr("nonfinite must be"));
   EXPECT_THAT(toml_refusal("nonfinite = true\n" + gate), HasSubstr("nonfinite must be"));
   EXPECT_THAT(toml_refusal(gate + "[[gate]]\ntensor=\"a\"\n"), HasSubstr("gate 2: \"metric\" is missing"));
-  EXPECT_THAT(toml_refusal("[[gate]]\ntensor=3\nmetric=\"nmse\"\nop=\"<\"\nvalue=1\n"), HasSubstr("\"tensor\" must be a text"));
+  EXPECT_THAT(toml_refusal("[[gate]]\ntensor=3\nmetric=\"nmse\"\nop=\"<\"\nvalue=1\n"),
+              HasSubstr("\"tensor\" must be a text"));
   EXPECT_THAT(toml_refusal("[[gate]]\ntensor=\"a\"\nmetric=\"nmse\"\nop=\"=<\"\nvalue=1\n"), HasSubstr("op \"=<\""));
-  EXPECT_THAT(toml_refusal("[[gate]]\ntensor=\"a\"\nmetric=\"nmse\"\nop=\"<\"\nvalue=\"1\"\n"), HasSubstr("must be a number"));
-  EXPECT_THAT(toml_refusal("[[gate]]\ntensor=\"a\"\nmetric=\"nmse\"\nop=\"<\"\nvalue=nan\n"), HasSubstr("finite number"));
+  EXPECT_THAT(toml_refusal("[[gate]]\ntensor=\"a\"\nmetric=\"nmse\"\nop=\"<\"\nvalue=\"1\"\n"),
+              HasSubstr("must be a number"));
+  EXPECT_THAT(toml_refusal("[[gate]]\ntensor=\"a\"\nmetric=\"nmse\"\nop=\"<\"\nvalue=nan\n"),
+              HasSubstr("finite number"));
   EXPECT_THAT(toml_refusal(gate + "treshold=1\n"), HasSubstr("unknown key \"treshold\""));
 }
 
@@ -278,8 +282,8 @@ TEST(MetricTable, JsonHasTheFieldsOfTheTableAndWritesNonfiniteAsText) {
   EXPECT_EQ(json["outside"], 3);
   EXPECT_EQ(json["worst_outside"], 7.0);
   EXPECT_EQ(json["nonfinite"]["nan_other"], 1);
-  for (const char* key : {"mean_abs", "mse", "rmse", "cosine", "cosine_distance", "scale_ratio", "max_rel", "differing",
-                          "max_abs_index"})
+  for (const char* key :
+       {"mean_abs", "mse", "rmse", "cosine", "cosine_distance", "scale_ratio", "max_rel", "differing", "max_abs_index"})
     EXPECT_TRUE(json.contains(key)) << key;
   EXPECT_FALSE(json.contains("abs_p50"));
   EXPECT_FALSE(json.contains("max_integer_difference"));

@@ -15,8 +15,10 @@ struct Entry {
 double as_double(uint64_t value) { return static_cast<double>(value); }
 
 const std::array kEntries = {
-    Entry{{"max_abs", "tensor", "largest absolute difference"}, [](const PairMetrics& m) { return std::optional(m.max_abs); }},
-    Entry{{"mean_abs", "tensor", "mean absolute difference (MAE)"}, [](const PairMetrics& m) { return std::optional(m.mean_abs); }},
+    Entry{{"max_abs", "tensor", "largest absolute difference"},
+          [](const PairMetrics& m) { return std::optional(m.max_abs); }},
+    Entry{{"mean_abs", "tensor", "mean absolute difference (MAE)"},
+          [](const PairMetrics& m) { return std::optional(m.mean_abs); }},
     Entry{{"mse", "tensor^2", "mean squared difference"}, [](const PairMetrics& m) { return std::optional(m.mse); }},
     Entry{{"rmse", "tensor", "root of mse"}, [](const PairMetrics& m) { return std::optional(m.rmse); }},
     Entry{{"nmse", "1", "energy of the difference / energy of the reference"},
@@ -27,7 +29,8 @@ const std::array kEntries = {
           [](const PairMetrics& m) { return std::optional(m.cosine_distance); }},
     Entry{{"scale_ratio", "1", "norm of the device / norm of the reference"},
           [](const PairMetrics& m) { return std::optional(m.scale_ratio); }},
-    Entry{{"max_rel", "1", "largest |d| / max(|x|, floor)"}, [](const PairMetrics& m) { return std::optional(m.max_rel); }},
+    Entry{{"max_rel", "1", "largest |d| / max(|x|, floor)"},
+          [](const PairMetrics& m) { return std::optional(m.max_rel); }},
     Entry{{"max_ulp", "ulp", "largest distance in units in the last place of the coarser type"},
           [](const PairMetrics& m) { return m.max_ulp ? std::optional(as_double(*m.max_ulp)) : std::nullopt; }},
     Entry{{"differing", "elements", "elements that are not equal"},
@@ -93,9 +96,9 @@ Json to_json(const PairMetrics& m) {
   json["reference_norm"] = json_number(m.reference_norm);
   json["error_norm"] = json_number(m.error_norm);
   if (m.nonfinite.any())
-    json["nonfinite"] = {{"nan_nan", m.nonfinite.nan_nan},           {"nan_other", m.nonfinite.nan_other},
-                         {"same_inf", m.nonfinite.same_inf},         {"opposite_inf", m.nonfinite.opposite_inf},
-                         {"inf_finite", m.nonfinite.inf_finite},     {"device_only", m.nonfinite.device_only}};
+    json["nonfinite"] = {{"nan_nan", m.nonfinite.nan_nan},       {"nan_other", m.nonfinite.nan_other},
+                         {"same_inf", m.nonfinite.same_inf},     {"opposite_inf", m.nonfinite.opposite_inf},
+                         {"inf_finite", m.nonfinite.inf_finite}, {"device_only", m.nonfinite.device_only}};
   return json;
 }
 

@@ -1,8 +1,8 @@
 // toml++ as this project uses it: header only (Debian's library is built with exceptions), errors as values.
 //
-// Version 3.3 calls characters such as U+00E4 "unreachable" where it asks whether they are white space, so that any text
-// beyond ASCII outside quotes ("ä = 1") is undefined behaviour. They are simply no white space: the tables of characters
-// are read first, with "unreachable" meaning "no".
+// Version 3.3 calls characters such as U+00E4 "unreachable" where it asks whether they are white space, so that any
+// text beyond ASCII outside quotes ("ä = 1") is undefined behaviour. They are simply no white space: the tables of
+// characters are read first, with "unreachable" meaning "no".
 #pragma once
 
 #define TOML_HEADER_ONLY 1

@@ -6,10 +6,14 @@ namespace paritas {
 
 std::string_view name(Verdict verdict) {
   switch (verdict) {
-    case Verdict::kInvalid: return "invalid";
-    case Verdict::kDeviates: return "deviates";
-    case Verdict::kNotJudged: return "not judged";
-    case Verdict::kPass: return "pass";
+    case Verdict::kInvalid:
+      return "invalid";
+    case Verdict::kDeviates:
+      return "deviates";
+    case Verdict::kNotJudged:
+      return "not judged";
+    case Verdict::kPass:
+      return "pass";
   }
   return "invalid";
 }

@@ -1,4 +1,5 @@
-// The verdict and its order. `pass` is what remains when nothing else holds, and only if every output is covered by a gate.
+// The verdict and its order. `pass` is what remains when nothing else holds, and only if every output is covered by a
+// gate.
 #pragma once
 
 #include <string>
@@ -9,8 +10,8 @@ namespace paritas {
 
 // In order of precedence: the smaller value wins.
 enum class Verdict { kInvalid, kDeviates, kNotJudged, kPass };
-std::string_view name(Verdict verdict);       // "invalid", "deviates", "not judged", "pass"
-Verdict worse(Verdict a, Verdict b);          // the one with precedence
+std::string_view name(Verdict verdict);  // "invalid", "deviates", "not judged", "pass"
+Verdict worse(Verdict a, Verdict b);     // the one with precedence
 
 // Collects reasons; the verdict is the worst of them, `pass` only when `covered` was called for something.
 class VerdictBuilder {
@@ -20,8 +21,8 @@ class VerdictBuilder {
   void not_judged(std::string reason) { add(Verdict::kNotJudged, std::move(reason)); }
   void passed(std::string reason) { add(Verdict::kPass, std::move(reason)); }
 
-  Verdict verdict() const;                      // nothing added: invalid ("nothing was compared")
-  std::vector<std::string> reasons() const;     // those of the deciding kind first
+  Verdict verdict() const;                   // nothing added: invalid ("nothing was compared")
+  std::vector<std::string> reasons() const;  // those of the deciding kind first
 
  private:
   void add(Verdict verdict, std::string reason) { entries_.push_back({verdict, std::move(reason)}); }

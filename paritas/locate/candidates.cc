@@ -10,10 +10,10 @@
 namespace paritas {
 namespace {
 
-// Chosen on 18 faulty and 8 harmless variants of detr-mini and ten published networks: no first cause was missed, at most
-// a tenth of the nodes is tested alone. With 1e-3 an index computed in a format that is too coarse slips through.
+// Chosen on 18 faulty and 8 harmless variants of detr-mini and ten published networks: no first cause was missed, at
+// most a tenth of the nodes is tested alone. With 1e-3 an index computed in a format that is too coarse slips through.
 constexpr double kLargeNmse = 1e-4;
-constexpr double kJump = 100;       // accumulated NMSE against the worst input's
+constexpr double kJump = 100;  // accumulated NMSE against the worst input's
 constexpr int kHopsUpstream = 2;
 constexpr size_t kMaxAlone = 120;
 
@@ -43,7 +43,8 @@ class Chooser {
       chosen.all.push_back(row.tensor);
       if (alone_.count(row.tensor) != 0 && chosen.first.size() < kMaxAlone) chosen.first.push_back(row.tensor);
       if (range_suspect(row)) chosen.suspects.push_back(row.tensor);
-      if (row.local->metrics.storage && row.local->metrics.storage->overflowed > 0) chosen.overflowing.push_back(row.tensor);
+      if (row.local->metrics.storage && row.local->metrics.storage->overflowed > 0)
+        chosen.overflowing.push_back(row.tensor);
     }
     return chosen;
   }
@@ -81,16 +82,17 @@ class Chooser {
 }  // namespace
 
 bool moves_data(const std::string& op) {
-  static const std::unordered_set<std::string> ops = {"Reshape", "Transpose", "Squeeze", "Unsqueeze", "Flatten", "Identity",
-                                                      "Cast",    "Slice",     "Split",   "Concat",    "Expand"};
+  static const std::unordered_set<std::string> ops = {"Reshape", "Transpose", "Squeeze", "Unsqueeze",
+                                                      "Flatten", "Identity",  "Cast",    "Slice",
+                                                      "Split",   "Concat",    "Expand"};
   return ops.count(op) != 0;
 }
 
 bool range_suspect(const NodeRow& row) {
   if (!row.local || !row.local->metrics.storage) return false;
   const StorageBaseline& s = *row.local->metrics.storage;
-  return s.overflowed > 0 || row.local->metrics.nonfinite.device_only > 0 || s.lost_energy > kLostEnergy || s.flushed > 0 ||
-         row.constant_storage.has_value();
+  return s.overflowed > 0 || row.local->metrics.nonfinite.device_only > 0 || s.lost_energy > kLostEnergy ||
+         s.flushed > 0 || row.constant_storage.has_value();
 }
 
 Candidates choose_candidates(const std::vector<NodeRow>& rows, const onnx_model::GraphIndex& index) {

@@ -9,17 +9,17 @@
 
 namespace paritas {
 
-// Something of the tensor does not fit the format: it overflows, the device alone makes NaN or infinities, energy is lost,
-// or nonzero values become zero. A suspicion, not a finding.
+// Something of the tensor does not fit the format: it overflows, the device alone makes NaN or infinities, energy is
+// lost, or nonzero values become zero. A suspicion, not a finding.
 bool range_suspect(const NodeRow& row);
 
 // Operators that only move or retype data add no error.
 bool moves_data(const std::string& op);
 
 struct Candidates {
-  std::vector<std::string> first;     // alone: range suspects, large local errors, jumps of the accumulated error, and what
-                                      // stands up to two nodes before one of the latter two; graph order
-  std::vector<std::string> all;       // every tensor with a local error, graph order
+  std::vector<std::string> first;  // alone: range suspects, large local errors, jumps of the accumulated error, and
+                                   // what stands up to two nodes before one of the latter two; graph order
+  std::vector<std::string> all;          // every tensor with a local error, graph order
   std::vector<std::string> suspects;     // range suspects among them
   std::vector<std::string> overflowing;  // of those, results that are beyond the format themselves
 };

@@ -12,8 +12,13 @@ using testing::model_of;
 using testing::row;
 
 TEST(Candidates, SuspectsLargeErrorsJumpsAndWhatStandsBefore) {
-  auto model = model_of({"x"}, {{"Mul", {"x"}, {"far"}}, {"Mul", {"far"}, {"two"}}, {"Reshape", {"two"}, {"moved"}},
-                                {"Mul", {"moved"}, {"one"}}, {"Sub", {"one"}, {"jump"}}, {"Mul", {"jump"}, {"after"}}},
+  auto model = model_of({"x"},
+                        {{"Mul", {"x"}, {"far"}},
+                         {"Mul", {"far"}, {"two"}},
+                         {"Reshape", {"two"}, {"moved"}},
+                         {"Mul", {"moved"}, {"one"}},
+                         {"Sub", {"one"}, {"jump"}},
+                         {"Mul", {"jump"}, {"after"}}},
                         {"after"});
   auto index = onnx_model::GraphIndex::build(model);
   std::vector<NodeRow> rows;

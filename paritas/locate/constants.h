@@ -9,7 +9,8 @@
 
 namespace paritas {
 
-// Float initialisers of the folded model with a loss of range (overflow, energy lost, or values flushed to zero), by name.
+// Float initialisers of the folded model with a loss of range (overflow, energy lost, or values flushed to zero), by
+// name.
 Result<std::unordered_map<std::string, StorageBaseline>> constants_out_of_range(const Prepared& prepared, DType storage,
                                                                                 int threads);
 

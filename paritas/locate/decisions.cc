@@ -9,8 +9,8 @@
 namespace paritas {
 namespace {
 
-// Operators that make integers from floats without deciding anything: their integers are numbers, and a wrong one (an index
-// computed in a format that is too coarse) is an error, not a near tie.
+// Operators that make integers from floats without deciding anything: their integers are numbers, and a wrong one (an
+// index computed in a format that is too coarse) is an error, not a near tie.
 const std::unordered_set<std::string>& numeric_ops() {
   static const std::unordered_set<std::string> ops = {"QuantizeLinear", "DynamicQuantizeLinear",
                                                       "com.microsoft::QuantizeLinear", "Cast", "CastLike"};
@@ -30,15 +30,32 @@ Result<std::vector<int64_t>> integers(const Tensor& tensor) {
   };
   switch (tensor.dtype) {
     case DType::kBool:
-    case DType::kU8: copy(uint8_t{}); break;
-    case DType::kI8: copy(int8_t{}); break;
-    case DType::kI16: copy(int16_t{}); break;
-    case DType::kU16: copy(uint16_t{}); break;
-    case DType::kI32: copy(int32_t{}); break;
-    case DType::kU32: copy(uint32_t{}); break;
-    case DType::kI64: copy(int64_t{}); break;
-    case DType::kU64: copy(uint64_t{}); break;
-    default: return runtime_error("", fmt::format("{} is not an integer type", name(tensor.dtype)));
+    case DType::kU8:
+      copy(uint8_t{});
+      break;
+    case DType::kI8:
+      copy(int8_t{});
+      break;
+    case DType::kI16:
+      copy(int16_t{});
+      break;
+    case DType::kU16:
+      copy(uint16_t{});
+      break;
+    case DType::kI32:
+      copy(int32_t{});
+      break;
+    case DType::kU32:
+      copy(uint32_t{});
+      break;
+    case DType::kI64:
+      copy(int64_t{});
+      break;
+    case DType::kU64:
+      copy(uint64_t{});
+      break;
+    default:
+      return runtime_error("", fmt::format("{} is not an integer type", name(tensor.dtype)));
   }
   return values;
 }

@@ -12,15 +12,16 @@
 namespace paritas {
 
 struct DecisionPoint {
-  int node = 0;         // index into GraphIndex::nodes()
+  int node = 0;  // index into GraphIndex::nodes()
   std::string tensor;
 };
 
 // In graph order. Casts and quantising operators are not decisions: their integers are numbers.
-std::vector<DecisionPoint> find_decisions(const Prepared& prepared, const std::unordered_map<std::string, Tensor>& reference);
+std::vector<DecisionPoint> find_decisions(const Prepared& prepared,
+                                          const std::unordered_map<std::string, Tensor>& reference);
 
-// How two decision tensors of equal shape differ. `picks` counts per row of the last axis the reference's values that the
-// device did not choose at all; for booleans it equals `moved`.
+// How two decision tensors of equal shape differ. `picks` counts per row of the last axis the reference's values that
+// the device did not choose at all; for booleans it equals `moved`.
 Result<DecisionReport> compare_decision(const onnx_model::GraphIndex::Node& node, const std::string& tensor,
                                         const Tensor& reference, const Tensor& device);
 

@@ -9,7 +9,9 @@ namespace {
 
 using testing::model_of;
 
-Tensor integers(Shape shape, std::vector<int64_t> values) { return tensor_from_values(DType::kI64, std::move(shape), values); }
+Tensor integers(Shape shape, std::vector<int64_t> values) {
+  return tensor_from_values(DType::kI64, std::move(shape), values);
+}
 
 onnx_model::GraphIndex::Node topk() {
   onnx_model::GraphIndex::Node node;
@@ -40,14 +42,19 @@ TEST(CompareDecision, AnotherNumberOfPicksIsAChange) {
 }
 
 TEST(FindDecisions, IntegersFromFloatsButNoNumbers) {
-  auto model = model_of({"x"}, {{"ArgMax", {"x"}, {"picked"}}, {"Cast", {"x"}, {"index"}}, {"TopK", {"x"}, {"values", "unused"}},
-                                {"Gather", {"x", "picked"}, {"y"}}, {"Gather", {"y", "index"}, {"z"}}},
+  auto model = model_of({"x"},
+                        {{"ArgMax", {"x"}, {"picked"}},
+                         {"Cast", {"x"}, {"index"}},
+                         {"TopK", {"x"}, {"values", "unused"}},
+                         {"Gather", {"x", "picked"}, {"y"}},
+                         {"Gather", {"y", "index"}, {"z"}}},
                         {"z", "values"});
   Prepared prepared{std::move(model), {}, {}, {}, {}};
   prepared.index = *onnx_model::GraphIndex::build(prepared.folded);
   prepared.dependence = onnx_model::value_dependence(prepared.folded, prepared.index);
   std::unordered_map<std::string, Tensor> reference;
-  for (const char* name : {"x", "values", "y", "z"}) reference[name] = tensor_from_values(DType::kF32, {1}, std::vector<float>{0});
+  for (const char* name : {"x", "values", "y", "z"})
+    reference[name] = tensor_from_values(DType::kF32, {1}, std::vector<float>{0});
   for (const char* name : {"picked", "index", "unused"}) reference[name] = integers({1}, {0});
   const auto points = find_decisions(prepared, reference);
   ASSERT_EQ(points.size(), 1u) << "a cast is a number, an index that nobody reads decides nothing";

@@ -34,8 +34,10 @@ class Finder {
         continue;
       }
       deviation_.outputs.push_back(name);
-      if (still) add(name, observed(forced != nullptr ? *forced : *row.pair.metrics));
-      else behind_decisions = true;
+      if (still)
+        add(name, observed(forced != nullptr ? *forced : *row.pair.metrics));
+      else
+        behind_decisions = true;
     }
     if (behind_decisions) add_decision_inputs();
     return std::move(deviation_);
@@ -82,8 +84,8 @@ class Finder {
 
 }  // namespace
 
-Deviation find_deviation(const Evidence& evidence, const std::vector<OutputRow>& outputs, const std::vector<NodeRow>& rows,
-                         const GateSet& gates) {
+Deviation find_deviation(const Evidence& evidence, const std::vector<OutputRow>& outputs,
+                         const std::vector<NodeRow>& rows, const GateSet& gates) {
   return Finder(evidence, rows, gates).find(outputs);
 }
 

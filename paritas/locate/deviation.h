@@ -12,9 +12,9 @@ namespace paritas {
 
 struct Deviation {
   std::vector<std::string> outputs;  // that deviate: a gate failed, or, ungated, figures that no storage type explains
-  // Where the diagnosis starts: those of `outputs` that deviate with the reference's decisions fed in too, and float inputs
-  // of changed decisions that deviate in front of the others. Empty although outputs deviate: decided differently, nothing
-  // else.
+  // Where the diagnosis starts: those of `outputs` that deviate with the reference's decisions fed in too, and float
+  // inputs of changed decisions that deviate in front of the others. Empty although outputs deviate: decided
+  // differently, nothing else.
   struct Target {
     std::string tensor;
     double observed_nmse = 0;  // inf: NaN or infinities on the device only
@@ -22,7 +22,7 @@ struct Deviation {
   std::vector<Target> targets;
 };
 
-Deviation find_deviation(const Evidence& evidence, const std::vector<OutputRow>& outputs, const std::vector<NodeRow>& rows,
-                         const GateSet& gates);
+Deviation find_deviation(const Evidence& evidence, const std::vector<OutputRow>& outputs,
+                         const std::vector<NodeRow>& rows, const GateSet& gates);
 
 }  // namespace paritas

@@ -22,8 +22,10 @@ class Explanation {
 
   void run() {
     placement();
-    if (input_.outputs_deviate) causes();
-    else decision_only();
+    if (input_.outputs_deviate)
+      causes();
+    else
+      decision_only();
     harmless_ranges();
     probe_effect();
   }
@@ -32,7 +34,8 @@ class Explanation {
   void placement() {
     const PlacementCounts& p = result_.placement;
     if (!input_.device_is_plugin) return;
-    if (p.total() == 0) result_.findings.push_back(catalogue::placement_unknown(p.requested));
+    if (p.total() == 0)
+      result_.findings.push_back(catalogue::placement_unknown(p.requested));
     else if (p.on(p.requested) < p.total())
       result_.findings.push_back(catalogue::partial_placement(p.requested, p.on(p.requested), p.total(), p.partitions,
                                                               input_.evidence->placement.elsewhere));
@@ -40,7 +43,8 @@ class Explanation {
 
   Consequence consequence_of(const NodeRow& row) const {
     auto it = input_.sensitivities->alone.find(row.tensor);
-    return it != input_.sensitivities->alone.end() && it->second.material() ? Consequence::kInjected : Consequence::kPath;
+    return it != input_.sensitivities->alone.end() && it->second.material() ? Consequence::kInjected
+                                                                            : Consequence::kPath;
   }
 
   catalogue::RangeFacts facts_of(const NodeRow& row) const {
@@ -73,22 +77,26 @@ class Explanation {
     for (const std::string& name : result_.ranked) {
       const NodeRow* row = consequential_row(name);
       if (row == nullptr) continue;
-      if (row->range != RangeViolation::kNone && first == nullptr) first = row;
-      else if (row->range != RangeViolation::kNone) group.push_back(row->name);
-      else others.push_back(row);
+      if (row->range != RangeViolation::kNone && first == nullptr)
+        first = row;
+      else if (row->range != RangeViolation::kNone)
+        group.push_back(row->name);
+      else
+        others.push_back(row);
     }
     if (first != nullptr) {
       catalogue::RangeFacts facts = facts_of(*first);
       facts.group = group;
       const Consequence how = consequence_of(*first);
       const bool fits = first->local->representable;
-      result_.findings.push_back(first->range_of_constant                   ? catalogue::constant_not_representable(facts, how)
+      result_.findings.push_back(first->range_of_constant ? catalogue::constant_not_representable(facts, how)
                                  : first->range == RangeViolation::kUnderflow ? catalogue::range_underflow(facts, how)
-                                 : fits                                     ? catalogue::nonfinite_made(facts, how)
-                                                                            : catalogue::range_overflow(facts, how));
+                                 : fits                                       ? catalogue::nonfinite_made(facts, how)
+                                                                              : catalogue::range_overflow(facts, how));
     }
     // What follows from a range violation (a square root of a clipped square) is its group, not a second cause.
-    if (first == nullptr && (others.empty() || consequence_of(*others.front()) == Consequence::kPath)) return unexplained();
+    if (first == nullptr && (others.empty() || consequence_of(*others.front()) == Consequence::kPath))
+      return unexplained();
     if (first == nullptr) {
       size_t told = 0;
       for (const NodeRow* row : others)
@@ -124,7 +132,8 @@ class Explanation {
       facts.share = it->second.share;
     const auto [amplifier, factor] = strongest_amplifier(row);
     // Rounding as the format demands (at most a few times its cost) can only be fatal when something amplifies it.
-    if (!amplifier.empty() && factor >= 30 && facts.local_nmse < 1e-4) return catalogue::amplified(facts, amplifier, factor);
+    if (!amplifier.empty() && factor >= 30 && facts.local_nmse < 1e-4)
+      return catalogue::amplified(facts, amplifier, factor);
     return catalogue::local_cause(facts);
   }
 
@@ -158,8 +167,8 @@ class Explanation {
   void unexplained() {
     const Sensitivities& s = *input_.sensitivities;
     if (s.all_share >= kMaterialShare) {
-      std::vector<std::string> largest(result_.ranked.begin(),
-                                       result_.ranked.begin() + std::min<std::ptrdiff_t>(3, std::ssize(result_.ranked)));
+      std::vector<std::string> largest(
+          result_.ranked.begin(), result_.ranked.begin() + std::min<std::ptrdiff_t>(3, std::ssize(result_.ranked)));
       result_.findings.push_back(catalogue::spread(s.all_share, largest));
     } else {
       result_.findings.push_back(catalogue::not_reproduced(s.all_share, result_.first_divergence));

@@ -13,9 +13,9 @@ namespace paritas {
 struct ExplainInput {
   const Evidence* evidence = nullptr;
   const Sensitivities* sensitivities = nullptr;
-  std::string storage_format;          // "float16"; empty: as declared
+  std::string storage_format;  // "float16"; empty: as declared
   bool outputs_deviate = false;
-  bool device_is_plugin = false;       // placement must be known for these
+  bool device_is_plugin = false;  // placement must be known for these
 };
 
 // Appends to result.findings; reads everything else of result.

@@ -49,7 +49,8 @@ class RowMaker {
     const Tensor& reference = evidence_.reference.at(row.tensor);
     if (!is_float(row.dtype)) return fill_integer(row, reference);
     PARITAS_TRY(accumulated(row, reference, evidence_.marked, row.accumulated));
-    if (evidence_.marked_forced) PARITAS_TRY(accumulated(row, reference, *evidence_.marked_forced, row.accumulated_forced));
+    if (evidence_.marked_forced)
+      PARITAS_TRY(accumulated(row, reference, *evidence_.marked_forced, row.accumulated_forced));
     return local(row, reference);
   }
 
@@ -171,8 +172,8 @@ Result<std::vector<NodeRow>> make_rows(const Evidence& evidence, std::optional<D
   return rows;
 }
 
-Result<std::vector<OutputRow>> make_outputs(const Evidence& evidence, const GateSet& gates, std::optional<DType> storage,
-                                            int threads) {
+Result<std::vector<OutputRow>> make_outputs(const Evidence& evidence, const GateSet& gates,
+                                            std::optional<DType> storage, int threads) {
   std::vector<OutputRow> rows;
   const auto& index = evidence.prepared->index;
   std::vector<std::string> changed;

@@ -10,8 +10,8 @@ namespace paritas {
 Result<std::vector<NodeRow>> make_rows(const Evidence& evidence, std::optional<DType> storage, int threads);
 
 // Final outputs of the unmarked device run against the reference, judged by the gates.
-Result<std::vector<OutputRow>> make_outputs(const Evidence& evidence, const GateSet& gates, std::optional<DType> storage,
-                                            int threads);
+Result<std::vector<OutputRow>> make_outputs(const Evidence& evidence, const GateSet& gates,
+                                            std::optional<DType> storage, int threads);
 
 // Largest value of every float output without and with marks.
 Result<std::vector<ProbeEffect>> make_probe_effect(const Evidence& evidence);

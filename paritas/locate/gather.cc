@@ -98,9 +98,10 @@ class Gatherer {
       if (equal || !is_float(tensor.dtype) || tensor.shape != other->second.shape) continue;
       PARITAS_ASSIGN(PairMetrics m, compare_tensors(tensor, other->second, {}));
       if (m.differing > 0 && m.nmse > kNotableNoise)
-        gathering_.notes.push_back(fmt::format("the reference's {} moves by up to {:.2g} when its tensors are recorded: "
-                                               "differences of that size mean nothing",
-                                               name, m.max_abs));
+        gathering_.notes.push_back(
+            fmt::format("the reference's {} moves by up to {:.2g} when its tensors are recorded: "
+                        "differences of that size mean nothing",
+                        name, m.max_abs));
     }
     return {};
   }
@@ -154,10 +155,9 @@ class Gatherer {
     gathering_.device_sessions += evidence().marked.sessions + 1;
     gathering_.seconds_device = unmarked_seconds_ + evidence().marked.seconds;
     if (!evidence().marked.failed.empty())
-      gathering_.notes.push_back(fmt::format("{} of {} tensors could not be marked on the device (\"{}\": {})",
-                                             evidence().marked.failed.size(), request.marks.size(),
-                                             evidence().marked.failed.begin()->first,
-                                             evidence().marked.failed.begin()->second));
+      gathering_.notes.push_back(fmt::format(
+          "{} of {} tensors could not be marked on the device (\"{}\": {})", evidence().marked.failed.size(),
+          request.marks.size(), evidence().marked.failed.begin()->first, evidence().marked.failed.begin()->second));
     PARITAS_ASSIGN(evidence().decisions, compare_decisions(evidence().marked));
     return {};
   }
@@ -168,7 +168,8 @@ class Gatherer {
       auto device = run.tensors.find(point.tensor);
       if (device == run.tensors.end()) continue;
       const auto& node = evidence().prepared->index.nodes()[static_cast<size_t>(point.node)];
-      PARITAS_ASSIGN(auto report, compare_decision(node, point.tensor, evidence().reference.at(point.tensor), device->second));
+      PARITAS_ASSIGN(auto report,
+                     compare_decision(node, point.tensor, evidence().reference.at(point.tensor), device->second));
       reports.push_back(std::move(report));
     }
     return reports;
@@ -239,7 +240,8 @@ class Gatherer {
     });
     auto probes = run_probes(probes_, request);
     if (storage) {
-      PARITAS_ASSIGN(evidence().bad_constants, constants_out_of_range(*evidence().prepared, *storage, request_.threads));
+      PARITAS_ASSIGN(evidence().bad_constants,
+                     constants_out_of_range(*evidence().prepared, *storage, request_.threads));
     }
     auto rounded_probes = baseline.get();
     PARITAS_TRY(probes);
@@ -262,8 +264,8 @@ class Gatherer {
 
 }  // namespace
 
-Result<Gathering> gather(const LocateRequest& request, const onnx_model::Model& model, Runner& reference, Runner& device,
-                         Runner& probes) {
+Result<Gathering> gather(const LocateRequest& request, const onnx_model::Model& model, Runner& reference,
+                         Runner& device, Runner& probes) {
   return Gatherer(request, model, reference, device, probes).run();
 }
 

@@ -14,7 +14,7 @@ struct Gathering {
 };
 
 // `model` is pinned. The runners work side by side; `probes` is a second worker of the device target.
-Result<Gathering> gather(const LocateRequest& request, const onnx_model::Model& model, Runner& reference, Runner& device,
-                         Runner& probes);
+Result<Gathering> gather(const LocateRequest& request, const onnx_model::Model& model, Runner& reference,
+                         Runner& device, Runner& probes);
 
 }  // namespace paritas

@@ -86,7 +86,8 @@ class Probing {
 
   Status run_chunk(const std::vector<Island>& islands) {
     const Prepared& prepared = *request_.prepared;
-    PARITAS_ASSIGN(auto graph, onnx_model::all_local(prepared.folded, prepared.index, prepared.dependence, islands, types_));
+    PARITAS_ASSIGN(auto graph,
+                   onnx_model::all_local(prepared.folded, prepared.index, prepared.dependence, islands, types_));
     if (request_.round_inputs) {
       PARITAS_ASSIGN(graph.model, round_boundary(graph.model, *request_.round_inputs));
     }
@@ -116,11 +117,12 @@ class Probing {
     const std::string& requested = runner_.target().provider;
     const NodeTable table = node_table(requested, info.assignment, info.partitions, request_.prepared->index);
     merge_counts(table.counts);
-    // A node of the optimised graph that has no counterpart here (a transpose that the provider put in) counts as on the
-    // device when every node that ran elsewhere is identified.
-    const bool elsewhere_known = std::all_of(info.assignment.begin(), info.assignment.end(), [&](const AssignedNode& n) {
-      return n.provider == requested || !source_nodes(n.name, request_.prepared->index).empty();
-    });
+    // A node of the optimised graph that has no counterpart here (a transpose that the provider put in) counts as on
+    // the device when every node that ran elsewhere is identified.
+    const bool elsewhere_known =
+        std::all_of(info.assignment.begin(), info.assignment.end(), [&](const AssignedNode& n) {
+          return n.provider == requested || !source_nodes(n.name, request_.prepared->index).empty();
+        });
     std::map<std::string, std::string> refused;
     for (const Island& island : islands) {
       std::string where = elsewhere_known && !info.assignment.empty() ? requested : std::string();
@@ -144,8 +146,10 @@ class Probing {
     for (const auto& [provider, number] : counts.nodes) {
       auto it = std::find_if(result_.placement.nodes.begin(), result_.placement.nodes.end(),
                              [&p = provider](const auto& entry) { return entry.first == p; });
-      if (it == result_.placement.nodes.end()) result_.placement.nodes.emplace_back(provider, number);
-      else it->second += number;
+      if (it == result_.placement.nodes.end())
+        result_.placement.nodes.emplace_back(provider, number);
+      else
+        it->second += number;
     }
     result_.placement.partitions += counts.partitions;
     if (result_.placement.evidence.empty()) result_.placement.evidence = counts.evidence;
@@ -187,7 +191,8 @@ std::vector<Island> choose_islands(const Prepared& prepared, const std::vector<F
     if (grouped[i] || !value_dependent(node) || !makes_float(node)) continue;
     islands.push_back(onnx_model::single_node_island(prepared.folded, prepared.index, prepared.dependence, node));
   }
-  std::sort(islands.begin(), islands.end(), [](const Island& a, const Island& b) { return a.nodes.back() < b.nodes.back(); });
+  std::sort(islands.begin(), islands.end(),
+            [](const Island& a, const Island& b) { return a.nodes.back() < b.nodes.back(); });
   return islands;
 }
 

@@ -13,7 +13,8 @@
 
 namespace paritas {
 
-// Islands to probe: the device's fused groups where known, else single nodes. Nodes that make no float tensor have none.
+// Islands to probe: the device's fused groups where known, else single nodes. Nodes that make no float tensor have
+// none.
 std::vector<onnx_model::Island> choose_islands(const Prepared& prepared, const std::vector<FusedGroup>& groups,
                                                const std::unordered_map<std::string, onnx_model::TensorType>& types);
 
@@ -28,16 +29,16 @@ struct ProbeRequest {
 };
 
 struct Probes {
-  std::unordered_map<std::string, Tensor> local;       // reference tensor's name -> the island's own result
-  std::map<std::string, std::string> not_probed;       // island name -> reason
-  std::unordered_map<std::string, std::string> ran_on; // island name -> provider, where known
+  std::unordered_map<std::string, Tensor> local;        // reference tensor's name -> the island's own result
+  std::map<std::string, std::string> not_probed;        // island name -> reason
+  std::unordered_map<std::string, std::string> ran_on;  // island name -> provider, where known
   PlacementCounts placement;
   int sessions = 0;
   double seconds = 0;
 };
 
-// Never fails for an island that the runtime refuses: it lands in not_probed. Islands of which a node ran elsewhere than on
-// the requested provider are not probed either: the CPU's result says nothing about the device.
+// Never fails for an island that the runtime refuses: it lands in not_probed. Islands of which a node ran elsewhere
+// than on the requested provider are not probed either: the CPU's result says nothing about the device.
 Result<Probes> run_probes(Runner& runner, const ProbeRequest& request);
 
 }  // namespace paritas

@@ -154,7 +154,8 @@ class Locating {
       return {};
     }
     if (!measured->complete)
-      result_.notes.push_back(fmt::format("injection stopped after {} runs, {:.1f} s (the budget)", measured->runs, measured->seconds));
+      result_.notes.push_back(
+          fmt::format("injection stopped after {} runs, {:.1f} s (the budget)", measured->runs, measured->seconds));
     if (measured->limited)
       result_.notes.push_back("only conspicuous nodes were injected: the errors of all do not fit --memory");
     result_.seconds_injection = measured->seconds;
@@ -189,10 +190,18 @@ class Locating {
     for (const OutputRow& row : result_.outputs) {
       const std::string reason = row.pair.name + ": " + row.pair.rule;
       switch (row.pair.verdict) {
-        case Verdict::kInvalid: builder.invalid(reason); break;
-        case Verdict::kDeviates: builder.deviates(reason); break;
-        case Verdict::kNotJudged: builder.not_judged(reason); break;
-        case Verdict::kPass: builder.passed(reason); break;
+        case Verdict::kInvalid:
+          builder.invalid(reason);
+          break;
+        case Verdict::kDeviates:
+          builder.deviates(reason);
+          break;
+        case Verdict::kNotJudged:
+          builder.not_judged(reason);
+          break;
+        case Verdict::kPass:
+          builder.passed(reason);
+          break;
       }
     }
     result_.verdict = builder.verdict();

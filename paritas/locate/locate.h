@@ -15,15 +15,15 @@ namespace paritas {
 struct LocateRequest {
   Path model;
   NamedTensors inputs;
-  std::map<std::string, int64_t> dims;     // --dim NAME=N
+  std::map<std::string, int64_t> dims;  // --dim NAME=N
   Target reference;
   Target device;
   GateSet gates;
-  WorkerOptions worker;                    // executable, library, timeout; scratch is set per worker
+  WorkerOptions worker;  // executable, library, timeout; scratch is set per worker
   Path scratch_root;
   uint64_t memory_budget = uint64_t{1} << 30;  // bytes of tensors that workers hold at a time
-  int threads = 1;                         // of the comparison itself
-  std::optional<double> injection_seconds; // default: 2 s, or half of what the runs took when that is more
+  int threads = 1;                             // of the comparison itself
+  std::optional<double> injection_seconds;     // default: 2 s, or half of what the runs took when that is more
   std::string tool_version;
   std::function<void(const std::string& stage)> progress;  // may be empty
 };

@@ -1,5 +1,5 @@
-// The model as locate works on it: free dimensions pinned, and everything that does not depend on input values evaluated
-// once on the reference and turned into constants.
+// The model as locate works on it: free dimensions pinned, and everything that does not depend on input values
+// evaluated once on the reference and turned into constants.
 #pragma once
 
 #include <map>
@@ -14,10 +14,10 @@
 namespace paritas {
 
 struct Prepared {
-  onnx_model::Model folded;                          // pinned, constants folded
-  onnx_model::GraphIndex index;                      // of `folded`
-  onnx_model::ValueDependence dependence;            // of `folded`
-  std::unordered_map<std::string, Tensor> outputs;   // of the model as given (pinned), on the reference
+  onnx_model::Model folded;                         // pinned, constants folded
+  onnx_model::GraphIndex index;                     // of `folded`
+  onnx_model::ValueDependence dependence;           // of `folded`
+  std::unordered_map<std::string, Tensor> outputs;  // of the model as given (pinned), on the reference
   std::vector<std::string> notes;
 };
 

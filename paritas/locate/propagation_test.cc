@@ -45,12 +45,17 @@ TEST(Deviates, NotWhenStoringCostsAsMuch) {
 
 TEST(Reaching, FollowsDivergingTensorsToTheSink) {
   // x -> a -> b -> y, and a side branch c that diverges but dies in d, which agrees.
-  auto model = model_of({"x"}, {{"Mul", {"x"}, {"a"}}, {"Mul", {"a"}, {"b"}}, {"Mul", {"x"}, {"c"}}, {"Mul", {"c"}, {"d"}},
-                                {"Add", {"b", "d"}, {"y"}}},
+  auto model = model_of({"x"},
+                        {{"Mul", {"x"}, {"a"}},
+                         {"Mul", {"a"}, {"b"}},
+                         {"Mul", {"x"}, {"c"}},
+                         {"Mul", {"c"}, {"d"}},
+                         {"Add", {"b", "d"}, {"y"}}},
                         {"y"});
   auto index = onnx_model::GraphIndex::build(model);
   ASSERT_TRUE(index);
-  std::vector<NodeRow> rows = {row("a", 0.5, 0), row("b", 0.5, 0), row("c", 0.5, 0), row("d", 1.0, 0), row("y", 0.5, 0)};
+  std::vector<NodeRow> rows = {row("a", 0.5, 0), row("b", 0.5, 0), row("c", 0.5, 0), row("d", 1.0, 0),
+                               row("y", 0.5, 0)};
   const auto found = reaching(rows, *index, {"y"}, {});
   EXPECT_EQ(found, (std::unordered_set<std::string>{"a", "b", "y"}));
 }

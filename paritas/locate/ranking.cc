@@ -11,9 +11,9 @@ namespace {
 
 struct Suspect {
   std::string name;
-  size_t order = 0;         // graph order of its first row
-  int group = 2;            // 0 consequential range violation, 1 consequential, 2 the rest
-  double local_nmse = -1;   // largest of its rows; -1: not probed
+  size_t order = 0;        // graph order of its first row
+  int group = 2;           // 0 consequential range violation, 1 consequential, 2 the rest
+  double local_nmse = -1;  // largest of its rows; -1: not probed
 };
 
 // Share of a result's squared error that lost subnormals must make up for the error to be called an underflow.
@@ -30,9 +30,12 @@ double local_size(const NodeRow& row) {
 
 std::string_view name(RangeViolation violation) {
   switch (violation) {
-    case RangeViolation::kNone: return "none";
-    case RangeViolation::kOverflow: return "overflow";
-    case RangeViolation::kUnderflow: return "underflow";
+    case RangeViolation::kNone:
+      return "none";
+    case RangeViolation::kOverflow:
+      return "overflow";
+    case RangeViolation::kUnderflow:
+      return "underflow";
   }
   return "none";
 }
@@ -57,8 +60,10 @@ void classify_range(NodeRow& row, const Sensitivities::Effect* effect) {
   const double lost = s.lost_energy * m.reference_norm * m.reference_norm;
   const bool accounts = lost >= kAccountingShare * m.error_norm * m.error_norm;
   if (s.lost_energy > kLostEnergy && accounts) return violate(RangeViolation::kUnderflow, s.lost_energy);
-  if (fatal && (s.lost_energy > 0 || s.flushed > 0) && accounts) return violate(RangeViolation::kUnderflow, s.lost_energy);
-  if (row.constant_storage && m.differing > 0 && (row.constant_storage->lost_energy > kLostEnergy || (fatal && row.constant_storage->flushed > 0)))
+  if (fatal && (s.lost_energy > 0 || s.flushed > 0) && accounts)
+    return violate(RangeViolation::kUnderflow, s.lost_energy);
+  if (row.constant_storage && m.differing > 0 &&
+      (row.constant_storage->lost_energy > kLostEnergy || (fatal && row.constant_storage->flushed > 0)))
     return violate(RangeViolation::kUnderflow, row.constant_storage->lost_energy, true);
   // Everything that enters and leaves fits, and yet: an inner value does not.
   if (m.nonfinite.device_only > 0) violate(RangeViolation::kOverflow, s.max_over_limit);
@@ -72,11 +77,13 @@ const Sensitivities::Effect* effect_of(const Sensitivities& sensitivities, const
 }
 
 // Rows of a path at which it starts: nothing that they read diverges.
-bool starts_path(const NodeRow& row, const onnx_model::GraphIndex& index, const std::unordered_set<std::string>& reaching) {
+bool starts_path(const NodeRow& row, const onnx_model::GraphIndex& index,
+                 const std::unordered_set<std::string>& reaching) {
   const int producer = index.producer(row.tensor);
   if (producer < 0 || reaching.count(row.tensor) == 0) return false;
   const auto& inputs = index.nodes()[static_cast<size_t>(producer)].inputs;
-  return std::none_of(inputs.begin(), inputs.end(), [&](const std::string& input) { return reaching.count(input) != 0; });
+  return std::none_of(inputs.begin(), inputs.end(),
+                      [&](const std::string& input) { return reaching.count(input) != 0; });
 }
 
 void convict_by_path(std::vector<NodeRow>& rows, const onnx_model::GraphIndex& index,
@@ -92,8 +99,9 @@ void convict_by_path(std::vector<NodeRow>& rows, const onnx_model::GraphIndex& i
 
 }  // namespace
 
-Ranking rank(std::vector<NodeRow>& rows, const onnx_model::GraphIndex& index, const std::unordered_set<std::string>& reaching,
-             const Sensitivities& sensitivities, bool outputs_deviate) {
+Ranking rank(std::vector<NodeRow>& rows, const onnx_model::GraphIndex& index,
+             const std::unordered_set<std::string>& reaching, const Sensitivities& sensitivities,
+             bool outputs_deviate) {
   bool convicted = false;
   for (NodeRow& row : rows) {
     const Sensitivities::Effect* effect = effect_of(sensitivities, row);
@@ -123,8 +131,8 @@ Ranking rank(std::vector<NodeRow>& rows, const onnx_model::GraphIndex& index, co
   std::erase_if(suspects, [](const Suspect& s) { return s.local_nmse < 0 && s.group == 2; });
   std::stable_sort(suspects.begin(), suspects.end(), [](const Suspect& a, const Suspect& b) {
     if (a.group != b.group) return a.group < b.group;
-    // Graph order among the consequential: what comes later may only have received badly rounded inputs (the subtraction
-    // of a cancellation shows a large local error, the addition before it made it).
+    // Graph order among the consequential: what comes later may only have received badly rounded inputs (the
+    // subtraction of a cancellation shows a large local error, the addition before it made it).
     if (a.group != 2) return a.order < b.order;
     // Harmless losses of range (an infinite anchor) would otherwise lead the rest.
     const bool a_finite = std::isfinite(a.local_nmse), b_finite = std::isfinite(b.local_nmse);

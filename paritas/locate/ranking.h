@@ -22,15 +22,15 @@ inline constexpr double kLostEnergy = 1e-3;
 void classify_range(NodeRow& row, const Sensitivities::Effect* effect);
 
 struct Ranking {
-  std::vector<std::string> nodes;      // names, worst first, each once
-  std::string first_divergence;        // node
+  std::vector<std::string> nodes;  // names, worst first, each once
+  std::string first_divergence;    // node
   std::string first_divergence_tensor;
 };
 
 // Order: consequential range violations in graph order; then other consequential nodes in graph order; then the rest by
 // local NMSE. Consequential means: injected alone it moves an output materially; where that was not measured, a path of
 // deviating tensors leads from it to an output that deviates. When no output deviates nothing is consequential.
-Ranking rank(std::vector<NodeRow>& rows, const onnx_model::GraphIndex& index, const std::unordered_set<std::string>& reaching,
-             const Sensitivities& sensitivities, bool outputs_deviate);
+Ranking rank(std::vector<NodeRow>& rows, const onnx_model::GraphIndex& index,
+             const std::unordered_set<std::string>& reaching, const Sensitivities& sensitivities, bool outputs_deviate);
 
 }  // namespace paritas

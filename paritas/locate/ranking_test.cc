@@ -18,7 +18,8 @@ class Rank : public ::testing::Test {
  protected:
   // a -> b -> c -> y
   Rank()
-      : model_(model_of({"x"}, {{"Mul", {"x"}, {"a"}}, {"Mul", {"a"}, {"b"}}, {"Mul", {"b"}, {"c"}}, {"Mul", {"c"}, {"y"}}},
+      : model_(model_of({"x"},
+                        {{"Mul", {"x"}, {"a"}}, {"Mul", {"a"}, {"b"}}, {"Mul", {"b"}, {"c"}}, {"Mul", {"c"}, {"y"}}},
                         {"y"})),
         index_(*onnx_model::GraphIndex::build(model_)) {
     measured_.complete = true;

@@ -39,12 +39,14 @@ Result<Tensor> difference(const Tensor& reference, const Tensor& local, std::opt
   for (size_t i = 0; i < delta.size(); ++i)
     delta[i] = delta[i] == device[i] || std::isnan(delta[i]) ? 0.0 : device[i] - delta[i];
   switch (reference.dtype) {
-    case DType::kF64: return narrowed<double>(reference, delta, [](double v) { return v; });
+    case DType::kF64:
+      return narrowed<double>(reference, delta, [](double v) { return v; });
     case DType::kF16:
       return narrowed<uint16_t>(reference, delta, [](double v) { return f16_from_float(static_cast<float>(v)); });
     case DType::kBF16:
       return narrowed<uint16_t>(reference, delta, [](double v) { return bf16_from_float(static_cast<float>(v)); });
-    default: return narrowed<float>(reference, delta, [](double v) { return static_cast<float>(v); });
+    default:
+      return narrowed<float>(reference, delta, [](double v) { return static_cast<float>(v); });
   }
 }
 
@@ -58,7 +60,8 @@ class Errors {
     PARITAS_ASSIGN(AtomicFile file, AtomicFile::create(path, true));
     std::vector<std::pair<std::string, uint64_t>> offsets;
     for (const std::string& tensor : request.candidates.all) {
-      PARITAS_ASSIGN(Tensor delta, difference(request.reference->at(tensor), request.local->at(tensor), request.storage));
+      PARITAS_ASSIGN(Tensor delta,
+                     difference(request.reference->at(tensor), request.local->at(tensor), request.storage));
       PARITAS_TRY(file.write(std::span(kPadding).first((kAlignment - file.written() % kAlignment) % kAlignment)));
       offsets.emplace_back(tensor, file.written());
       PARITAS_ASSIGN(const TensorView view, TensorView::of(delta));
@@ -112,8 +115,8 @@ class GroupTesting {
     return done;
   }
 
-  // The first culprit in graph order is the last tensor of the shortest prefix whose errors, all added, are material: about
-  // log2(n) runs. Then the same behind it.
+  // The first culprit in graph order is the last tensor of the shortest prefix whose errors, all added, are material:
+  // about log2(n) runs. Then the same behind it.
   Result<bool> find_culprits() {
     Names rest = request_.candidates.all;
     for (int found = 0; found < kMaxCulprits && !rest.empty(); ++found) {
@@ -125,10 +128,12 @@ class GroupTesting {
       while (high - low > 1) {
         if (out_of_time()) return false;
         const size_t middle = low + (high - low) / 2;
-        PARITAS_ASSIGN(const Effect effect, inject(Names(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(middle))));
+        PARITAS_ASSIGN(const Effect effect,
+                       inject(Names(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(middle))));
         (effect.material() ? high : low) = middle;
       }
-      // Not material alone: many small errors had added up to here. What lies before stays out of the next search as well.
+      // Not material alone: many small errors had added up to here. What lies before stays out of the next search as
+      // well.
       PARITAS_TRY(alone(rest[high - 1]));
       rest.erase(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(high));
     }
@@ -181,7 +186,8 @@ class GroupTesting {
     Effect effect;
     for (size_t i = 0; i < reply.outputs.size(); ++i) {
       const auto& target = request_.targets[i];
-      PARITAS_ASSIGN(PairMetrics m, compare_tensors(request_.reference->at(target.tensor), reply.outputs[i].second, {}));
+      PARITAS_ASSIGN(PairMetrics m,
+                     compare_tensors(request_.reference->at(target.tensor), reply.outputs[i].second, {}));
       const double nmse = m.nonfinite.device_only > 0 ? INFINITY : m.nmse;
       effect.nmse = std::max(effect.nmse, nmse);
       // A target that is wrong altogether (NMSE over 1, NaN) is explained by any error that ruins it just as well.
@@ -198,7 +204,6 @@ class GroupTesting {
   Names fetch_;
   Sensitivities result_;
 };
-
 
 // Keeps the errors within the memory budget: if those of all nodes do not fit, the conspicuous ones that do.
 bool limit_candidates(InjectionRequest& request) {

@@ -15,12 +15,12 @@ namespace paritas {
 
 // Local error of one tensor: the island that makes it, fed with reference inputs, ran on the device.
 struct LocalError {
-  PairMetrics metrics;                     // reference vs local result; metrics.storage is the storage baseline
-  std::optional<double> input_baseline;    // max |f(round(x)) - f(x)| on the reference
-  std::optional<double> x_baseline;        // metrics.max_abs / storage baseline; absent when the baseline is 0 or the
-                                           // type cannot hold the value
-  bool representable = true;               // the storage type can hold every value of the tensor
-  std::string island;                      // name of the island (node or fused group)
+  PairMetrics metrics;                   // reference vs local result; metrics.storage is the storage baseline
+  std::optional<double> input_baseline;  // max |f(round(x)) - f(x)| on the reference
+  std::optional<double> x_baseline;      // metrics.max_abs / storage baseline; absent when the baseline is 0 or the
+                                         // type cannot hold the value
+  bool representable = true;             // the storage type can hold every value of the tensor
+  std::string island;                    // name of the island (node or fused group)
 };
 
 enum class RangeViolation { kNone, kOverflow, kUnderflow };
@@ -28,26 +28,27 @@ std::string_view name(RangeViolation violation);
 
 // One tensor that a node makes. Nodes with several outputs have several rows.
 struct NodeRow {
-  std::string name;    // node, as in the model
+  std::string name;  // node, as in the model
   std::string op;
   std::string tensor;
   DType dtype = DType::kF32;
   Shape shape;
-  std::string ran_on;        // provider in the unmarked device run; empty: not known
-  std::string probe_ran_on;  // provider in the probe; empty: not probed or not known
-  std::string not_probed;    // reason, when there is no local error
+  std::string ran_on;                             // provider in the unmarked device run; empty: not known
+  std::string probe_ran_on;                       // provider in the probe; empty: not probed or not known
+  std::string not_probed;                         // reason, when there is no local error
   std::optional<PairMetrics> accumulated;         // free
   std::optional<PairMetrics> accumulated_forced;  // with the reference's decisions fed in
   std::optional<LocalError> local;
-  std::optional<double> inherited_nmse;           // |accumulated - local|^2 / |reference|^2, forced where there is one
-  std::optional<double> sensitivity;              // see Sensitivity
-  std::string constant;        // a constant that the node reads and the storage type cannot hold; empty: none
+  std::optional<double> inherited_nmse;  // |accumulated - local|^2 / |reference|^2, forced where there is one
+  std::optional<double> sensitivity;     // see Sensitivity
+  std::string constant;                  // a constant that the node reads and the storage type cannot hold; empty: none
   std::optional<StorageBaseline> constant_storage;
   RangeViolation range = RangeViolation::kNone;
   bool range_of_constant = false;  // the violation is the constant's, not the result's
-  double range_factor = 0;     // overflow: largest |x| / largest finite value; underflow: lost energy
-  bool consequential = false;  // its deviation reaches an output that deviates (by way of deviating tensors, or injected)
-  bool decision = false;       // integer or bool made from floats: compared by equality only
+  double range_factor = 0;         // overflow: largest |x| / largest finite value; underflow: lost energy
+  bool consequential =
+      false;              // its deviation reaches an output that deviates (by way of deviating tensors, or injected)
+  bool decision = false;  // integer or bool made from floats: compared by equality only
 
   // The accumulated figures to judge by: forced where they exist.
   const PairMetrics* best_accumulated() const {
@@ -59,9 +60,9 @@ struct DecisionReport {
   std::string node;
   std::string op;
   std::string tensor;
-  uint64_t count = 0;       // elements
-  uint64_t moved = 0;       // elements that differ by position
-  uint64_t picks = 0;       // elements of the reference that the device did not pick at all (per row of the last axis)
+  uint64_t count = 0;  // elements
+  uint64_t moved = 0;  // elements that differ by position
+  uint64_t picks = 0;  // elements of the reference that the device did not pick at all (per row of the last axis)
   bool changed() const { return moved != 0; }
 };
 
@@ -79,7 +80,7 @@ struct ProbeEffect {
 };
 
 struct NodePlacementRow {
-  std::string node;     // in the model
+  std::string node;  // in the model
   std::string provider;
 };
 
@@ -87,26 +88,26 @@ struct LocateResult {
   Verdict verdict = Verdict::kInvalid;
   std::vector<std::string> reasons;
   std::string model;
-  std::string reference, device;       // targets as given
-  RunInfo reference_info, device_info; // provenance of both
+  std::string reference, device;        // targets as given
+  RunInfo reference_info, device_info;  // provenance of both
   std::vector<std::string> gate_texts;
   std::string gates_sha256;
-  std::vector<std::string> pinned;     // free dimensions that were pinned
+  std::vector<std::string> pinned;  // free dimensions that were pinned
   std::vector<OutputRow> outputs;
-  std::vector<NodeRow> nodes;          // graph order
-  std::vector<std::string> ranked;     // node names, worst first
-  std::string first_divergence;        // node name, empty: none
+  std::vector<NodeRow> nodes;       // graph order
+  std::vector<std::string> ranked;  // node names, worst first
+  std::string first_divergence;     // node name, empty: none
   std::string first_divergence_tensor;
   std::vector<DecisionReport> decisions;
-  std::vector<std::string> forced;     // decision tensors that were fed
-  PlacementCounts placement;           // unmarked device run
-  std::string device_simulated;        // the number format, when the device is the simulator
-  PlacementCounts probe_placement;     // local probes
+  std::vector<std::string> forced;  // decision tensors that were fed
+  PlacementCounts placement;        // unmarked device run
+  std::string device_simulated;     // the number format, when the device is the simulator
+  PlacementCounts probe_placement;  // local probes
   std::vector<ProbeEffect> probe_effect;
   std::vector<Finding> findings;
   std::vector<std::string> notes;
   double seconds_reference = 0, seconds_device = 0, seconds_probes = 0, seconds_injection = 0, seconds_total = 0;
-  uint64_t sessions = 0;               // device sessions that were opened
+  uint64_t sessions = 0;  // device sessions that were opened
 };
 
 }  // namespace paritas

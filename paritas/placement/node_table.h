@@ -18,19 +18,19 @@ namespace paritas {
 std::vector<int> source_nodes(const std::string& optimised_name, const onnx_model::GraphIndex& index);
 
 struct NodeTable {
-  PlacementCounts counts;                  // of the optimised graph
-  std::vector<std::string> provider;       // per node of the index; empty: not known (folded, fused or renamed)
-  std::vector<std::string> unmapped;       // optimised nodes that lead to no source node
-  std::vector<std::string> elsewhere;      // "Erf on CPUExecutionProvider: /enc/blocks.0/Erf" for nodes not on the device
+  PlacementCounts counts;              // of the optimised graph
+  std::vector<std::string> provider;   // per node of the index; empty: not known (folded, fused or renamed)
+  std::vector<std::string> unmapped;   // optimised nodes that lead to no source node
+  std::vector<std::string> elsewhere;  // "Erf on CPUExecutionProvider: /enc/blocks.0/Erf" for nodes not on the device
 };
 
 NodeTable node_table(const std::string& requested, const std::vector<AssignedNode>& assignment, int partitions,
                      const onnx_model::GraphIndex& index);
 
-// Groups of source nodes that the device runs as one operation (two nodes or more, all of them mapped by their own names),
-// with the device op's type. Indices ascending; groups in graph order and disjoint.
+// Groups of source nodes that the device runs as one operation (two nodes or more, all of them mapped by their own
+// names), with the device op's type. Indices ascending; groups in graph order and disjoint.
 struct FusedGroup {
-  std::string kind;         // "GeluFusion"
+  std::string kind;  // "GeluFusion"
   std::vector<int> nodes;
 };
 std::vector<FusedGroup> fused_groups(const OpTrace& trace, const onnx_model::GraphIndex& index);

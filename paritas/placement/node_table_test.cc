@@ -65,10 +65,11 @@ TEST(SourceNodes, ANodeThatReallyEndsInTokenIsFoundByItsOwnName) {
 }
 
 TEST(NodeTableTest, CountsTheOptimisedGraphAndMapsItBack) {
-  const NodeTable table = node_table(kDevice,
-                                     {assigned("MatMul:m/MatMulAddFusion", "Gemm", kDevice), assigned("Relu:r", "Relu", kDevice),
-                                      assigned("Erf:e", "Erf", kCpu), assigned("made_up", "Reshape", kDevice)},
-                                     2, graph());
+  const NodeTable table =
+      node_table(kDevice,
+                 {assigned("MatMul:m/MatMulAddFusion", "Gemm", kDevice), assigned("Relu:r", "Relu", kDevice),
+                  assigned("Erf:e", "Erf", kCpu), assigned("made_up", "Reshape", kDevice)},
+                 2, graph());
   EXPECT_EQ(table.counts.requested, kDevice);
   EXPECT_THAT(table.counts.nodes, ElementsAre(Pair(kDevice, 3), Pair(kCpu, 1)));
   EXPECT_EQ(table.counts.partitions, 2u);

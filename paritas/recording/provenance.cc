@@ -156,8 +156,11 @@ Json to_json(const PlacementCounts& placement) {
 
 Json to_json(const RunInfo& info) {
   Json json = {{"schema", "paritas.run/1"}, {"tool_version", info.tool_version}};
-  json["model"] = {{"path", info.model_path}, {"sha256", info.model_sha256},     {"ir_version", info.ir_version},
-                   {"opsets", info.opsets},   {"producer", info.producer}};
+  json["model"] = {{"path", info.model_path},
+                   {"sha256", info.model_sha256},
+                   {"ir_version", info.ir_version},
+                   {"opsets", info.opsets},
+                   {"producer", info.producer}};
   json["target"] = info.target;
   json["provider"] = info.provider;
   json["options"] = info.options;

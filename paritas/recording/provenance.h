@@ -37,17 +37,17 @@ struct TensorInfo {
 
 // Requested and realised placement, always both.
 struct PlacementCounts {
-  std::string requested;                                   // provider that was asked for
-  std::vector<std::pair<std::string, uint64_t>> nodes;     // provider -> nodes of the optimised graph
-  uint64_t partitions = 0;                                 // of the requested provider
-  std::vector<std::string> evidence;                       // "session assignment", "op trace"; empty: not known
+  std::string requested;                                // provider that was asked for
+  std::vector<std::pair<std::string, uint64_t>> nodes;  // provider -> nodes of the optimised graph
+  uint64_t partitions = 0;                              // of the requested provider
+  std::vector<std::string> evidence;                    // "session assignment", "op trace"; empty: not known
   uint64_t total() const;
   uint64_t on(const std::string& provider) const;
   double device_share() const;  // share of nodes on the requested provider; 0 when nothing is known
 };
 
 struct LibraryRecord {
-  std::string version;        // empty when the library does not tell
+  std::string version;  // empty when the library does not tell
   std::string path;
   std::string sha256_before;  // before the first session
   std::string sha256_after;   // after the last run
@@ -60,18 +60,18 @@ struct RunInfo {
   int64_t ir_version = 0;
   std::map<std::string, int64_t> opsets;
   std::string producer;
-  std::string target;                            // as given
+  std::string target;  // as given
   std::string provider;
-  std::map<std::string, std::string> options;    // provider options and session entries in force
+  std::map<std::string, std::string> options;  // provider options and session entries in force
   std::string optimisation;
   int threads = 1;
   LibraryRecord runtime;
   LibraryRecord provider_library;
-  std::string marks;                             // "none", "all", or the patterns
-  std::vector<std::string> pinned;               // "batch=1"
+  std::string marks;                // "none", "all", or the patterns
+  std::vector<std::string> pinned;  // "batch=1"
   std::vector<std::string> notes;
-  std::string host;                              // system, machine and core count
-  std::string start;                             // ISO 8601, UTC
+  std::string host;   // system, machine and core count
+  std::string start;  // ISO 8601, UTC
   double seconds = 0;
   std::optional<PlacementCounts> placement;
   std::vector<TensorInfo> tensors;

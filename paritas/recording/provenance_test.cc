@@ -85,7 +85,8 @@ TEST(Provenance, FindsTensorsByName) {
 }
 
 TEST(Provenance, RoleNames) {
-  for (const Role role : {Role::kInput, Role::kOutput, Role::kIntermediate}) EXPECT_EQ(role_from_name(name(role)), role);
+  for (const Role role : {Role::kInput, Role::kOutput, Role::kIntermediate})
+    EXPECT_EQ(role_from_name(name(role)), role);
   EXPECT_EQ(role_from_name("Output"), std::nullopt);
 }
 

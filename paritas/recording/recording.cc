@@ -197,7 +197,8 @@ Status RecordingWriter::finish(const RunInfo& info) {
   Json json = to_json(info);
   Json samples = Json::array();
   for (const SampleFile& sample : samples_)
-    samples.push_back({{"file", sample.file}, {"sha256", sample.sha256}, {"bytes", sample.bytes}, {"shapes", sample.shapes}});
+    samples.push_back(
+        {{"file", sample.file}, {"sha256", sample.sha256}, {"bytes", sample.bytes}, {"shapes", sample.shapes}});
   json["samples"] = std::move(samples);
   PARITAS_TRY(write_text_atomically(folder_.building() / kRunIndex, dump_json(json) + "\n", false));
   return folder_.commit();

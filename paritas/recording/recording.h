@@ -28,7 +28,7 @@ class RecordingWriter {
     std::string file;
     std::string sha256;
     uint64_t bytes;
-    Json shapes;
+    Json shapes = Json::object();
   };
   AtomicFolder folder_;
   std::vector<SampleFile> samples_;

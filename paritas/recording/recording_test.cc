@@ -122,13 +122,15 @@ TEST_F(RecordingTest, ChangedContentOfTheSameSizeNeedsTheHashesToBeSeen) {
   content.back() ^= 1;
   std::ofstream(file, std::ios::binary) << content;
   EXPECT_EQ(read_all(path), "");
-  EXPECT_THAT(read_all(path, true), AllOf(HasSubstr("sample-000000"), HasSubstr("SHA-256"), HasSubstr("changed after")));
+  EXPECT_THAT(read_all(path, true),
+              AllOf(HasSubstr("sample-000000"), HasSubstr("SHA-256"), HasSubstr("changed after")));
 }
 
 TEST_F(RecordingTest, SampleFilesStayInsideTheFolder) {
   const Path path = make();
   std::filesystem::copy_file(path / "sample-000000.safetensors", folder_.path() / "outside.safetensors");
-  for (const std::string& file : {std::string("../outside.safetensors"), (folder_.path() / "outside.safetensors").string()}) {
+  for (const std::string& file :
+       {std::string("../outside.safetensors"), (folder_.path() / "outside.safetensors").string()}) {
     edit_index(path, [&](Json& json) { json["samples"][0]["file"] = file; });
     EXPECT_THAT(read_all(path), HasSubstr("does not stay inside the folder")) << file;
   }
@@ -145,9 +147,12 @@ TEST_F(RecordingTest, LyingIndexesAreRefused) {
     edit_index(path, edit);
     return read_all(path);
   };
-  EXPECT_THAT(refused([](Json& j) { j["tensors"].push_back(Json(j["tensors"][0])); }), HasSubstr("\"x\" is listed twice"));
-  EXPECT_THAT(refused([](Json& j) { j["tensors"][0]["dtype"] = "float33"; }), HasSubstr("unknown element type \"float33\""));
-  EXPECT_THAT(refused([](Json& j) { j["tensors"][0]["dtype"] = "int32"; }), HasSubstr("\"x\" is float32, run.json says int32"));
+  EXPECT_THAT(refused([](Json& j) { j["tensors"].push_back(Json(j["tensors"][0])); }),
+              HasSubstr("\"x\" is listed twice"));
+  EXPECT_THAT(refused([](Json& j) { j["tensors"][0]["dtype"] = "float33"; }),
+              HasSubstr("unknown element type \"float33\""));
+  EXPECT_THAT(refused([](Json& j) { j["tensors"][0]["dtype"] = "int32"; }),
+              HasSubstr("\"x\" is float32, run.json says int32"));
   EXPECT_THAT(refused([](Json& j) { j["tensors"].erase(0); }), HasSubstr("\"x\" is not listed in run.json"));
   EXPECT_THAT(refused([](Json& j) { j["schema"] = "paritas.run/2"; }), HasSubstr("is not paritas.run/1"));
   EXPECT_THAT(refused([](Json& j) { j.erase("schema"); }), HasSubstr("\"schema\" is missing"));
@@ -181,8 +186,9 @@ TEST_F(RecordingTest, WhatIsNoRecordingIsRefusedWithTheRemedy) {
 
 TEST_F(RecordingTest, ALooseFileIsOneSampleOfOutputs) {
   const Path path = folder_.path() / "loose.safetensors";
-  ASSERT_TRUE(write_safetensors(path, {{"b", tensor_from_values<float>(DType::kF32, {1}, {1})},
-                                       {"a", tensor_from_values<float>(DType::kF32, {1}, {2})}},
+  ASSERT_TRUE(write_safetensors(path,
+                                {{"b", tensor_from_values<float>(DType::kF32, {1}, {1})},
+                                 {"a", tensor_from_values<float>(DType::kF32, {1}, {2})}},
                                 {}, false));
   auto stream = open_samples(path, {}).value();
   EXPECT_EQ(stream->sample_count(), 1u);

@@ -1,5 +1,5 @@
-// One interface for everything that yields samples of tensors: a recording on disk, a loose file, a live run. Comparison
-// code never knows which it has.
+// One interface for everything that yields samples of tensors: a recording on disk, a loose file, a live run.
+// Comparison code never knows which it has.
 #pragma once
 
 #include <memory>

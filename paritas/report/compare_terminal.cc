@@ -42,7 +42,8 @@ std::string terminal(const CompareResult& result, const Style& style) {
   if (result.reasons.size() > 3) out += fmt::format("           ... and {} more\n", result.reasons.size() - 3);
   out += "\n";
   const bool samples = result.samples > 1;
-  Table table(samples ? std::vector<std::string>{"tensor", "sample", "type", "cosine", "SQNR dB", "max abs", "differing", "note"}
+  Table table(samples ? std::vector<std::string>{"tensor", "sample", "type", "cosine", "SQNR dB", "max abs",
+                                                 "differing", "note"}
                       : std::vector<std::string>{"tensor", "type", "cosine", "SQNR dB", "max abs", "differing", "note"},
               samples ? std::vector<bool>{false, false, false, true, true, true, true, false}
                       : std::vector<bool>{false, false, true, true, true, true, false});
@@ -73,10 +74,12 @@ std::string terminal(const CompareResult& result, const Style& style) {
   if (!table.empty()) out += table.render(style);
   if (hidden > 0) out += fmt::format("... and {} more (--verbose shows all)\n", hidden);
   const Coverage& c = result.coverage;
-  out += fmt::format("\nCoverage   {} of {} outputs compared, {} gated", c.outputs_compared, c.outputs, c.outputs_gated);
+  out +=
+      fmt::format("\nCoverage   {} of {} outputs compared, {} gated", c.outputs_compared, c.outputs, c.outputs_gated);
   if (c.intermediates > 0) out += fmt::format("; {} of {} intermediates", c.intermediates_compared, c.intermediates);
   out += fmt::format("; {} sample{}\n", result.samples, result.samples == 1 ? "" : "s");
-  for (const auto& [side, names] : {std::pair("reference", &result.unmatched_reference), std::pair("device", &result.unmatched_device)}) {
+  for (const auto& [side, names] :
+       {std::pair("reference", &result.unmatched_reference), std::pair("device", &result.unmatched_device)}) {
     if (names->empty()) continue;
     std::string list;
     for (size_t i = 0; i < names->size() && i < 5; ++i) list += (i ? ", " : "") + (*names)[i];

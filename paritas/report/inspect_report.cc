@@ -12,14 +12,16 @@ constexpr size_t kDefaultTensors = 20;
 std::string ports(const std::vector<InspectedTensor>& list, const std::string& title, const Style& style) {
   std::string out;
   for (size_t i = 0; i < list.size(); ++i)
-    out += fmt::format("{}{} {} {}\n", i == 0 ? bold(style, title) + std::string(12 - title.size(), ' ') : std::string(12, ' '),
+    out += fmt::format("{}{} {} {}\n",
+                       i == 0 ? bold(style, title) + std::string(12 - title.size(), ' ') : std::string(12, ' '),
                        list[i].name, list[i].dtype, list[i].shape);
   return out;
 }
 
 std::string model_text(const Inspection& m, const Style& style) {
   std::string opsets;
-  for (const auto& [domain, version] : m.opsets) opsets += fmt::format("{}{} {}", opsets.empty() ? "" : ", ", domain, version);
+  for (const auto& [domain, version] : m.opsets)
+    opsets += fmt::format("{}{} {}", opsets.empty() ? "" : ", ", domain, version);
   std::string out = fmt::format("{}: {}, IR {}, opset {}, made by {}\n", m.path, m.kind, m.ir_version, opsets,
                                 m.producer.empty() ? "an unnamed producer" : m.producer);
   out += fmt::format("{} nodes, {} bytes of initialisers\n\n", with_thousands(m.nodes), with_thousands(m.weight_bytes));
@@ -33,14 +35,17 @@ std::string model_text(const Inspection& m, const Style& style) {
 
 std::string tensor_table(const Inspection& i, const Style& style) {
   const bool is_model = !i.ops.empty();
-  Table table(is_model ? std::vector<std::string>{"tensor", "op", "node"} : std::vector<std::string>{"tensor", "type", "shape", "role", "op"},
+  Table table(is_model ? std::vector<std::string>{"tensor", "op", "node"}
+                       : std::vector<std::string>{"tensor", "type", "shape", "role", "op"},
               std::vector<bool>(is_model ? 3 : 5, false));
   size_t shown = 0;
   for (const auto& t : i.tensors) {
     if (!style.verbose && shown == kDefaultTensors) break;
     ++shown;
-    if (is_model) table.row({t.name, t.op, t.node});
-    else table.row({t.name, t.dtype, t.shape, t.role, t.op});
+    if (is_model)
+      table.row({t.name, t.op, t.node});
+    else
+      table.row({t.name, t.dtype, t.shape, t.role, t.op});
   }
   std::string out = table.render(style);
   if (shown < i.tensors.size()) out += fmt::format("... and {} more (--verbose shows all)\n", i.tensors.size() - shown);
@@ -49,8 +54,8 @@ std::string tensor_table(const Inspection& i, const Style& style) {
 
 Json tensor_json(const InspectedTensor& t) {
   Json json = {{"name", t.name}};
-  for (const auto& [key, value] : {std::pair("dtype", &t.dtype), std::pair("shape", &t.shape), std::pair("role", &t.role),
-                                   std::pair("node", &t.node), std::pair("op", &t.op)})
+  for (const auto& [key, value] : {std::pair("dtype", &t.dtype), std::pair("shape", &t.shape),
+                                   std::pair("role", &t.role), std::pair("node", &t.node), std::pair("op", &t.op)})
     if (!value->empty()) json[key] = *value;
   return json;
 }
@@ -66,13 +71,13 @@ Json tensors_json(const std::vector<InspectedTensor>& tensors) {
 std::string terminal(const Inspection& i, const Style& style) {
   if (!i.ops.empty() || i.kind == "ONNX model")
     return model_text(i, style) + (style.verbose ? "\n" + tensor_table(i, style) : std::string());
-  std::string out = fmt::format("{}: {}, {} sample{}, {} tensor{}\n", i.path, i.kind, i.samples, i.samples == 1 ? "" : "s",
-                                i.tensors.size(), i.tensors.size() == 1 ? "" : "s");
+  std::string out = fmt::format("{}: {}, {} sample{}, {} tensor{}\n", i.path, i.kind, i.samples,
+                                i.samples == 1 ? "" : "s", i.tensors.size(), i.tensors.size() == 1 ? "" : "s");
   if (i.run) {
     out += fmt::format("{} on {} ({} {})\n", i.run->model_path, i.run->target, i.run->provider, i.run->runtime.version);
     if (i.run->placement && i.run->placement->total() > 0)
-      out += fmt::format("{} of {} nodes on {}\n", i.run->placement->on(i.run->placement->requested), i.run->placement->total(),
-                         i.run->placement->requested);
+      out += fmt::format("{} of {} nodes on {}\n", i.run->placement->on(i.run->placement->requested),
+                         i.run->placement->total(), i.run->placement->requested);
   }
   return out + "\n" + tensor_table(i, style);
 }

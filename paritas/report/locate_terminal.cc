@@ -12,7 +12,8 @@ namespace {
 constexpr size_t kDefaultRanked = 8;
 
 std::string outputs_table(const LocateResult& result, const Style& style) {
-  Table table({"output", "reference max", "device max", "cosine", "max abs", "note"}, {false, true, true, true, true, false});
+  Table table({"output", "reference max", "device max", "cosine", "max abs", "note"},
+              {false, true, true, true, true, false});
   for (const OutputRow& row : result.outputs) {
     const TensorComparison& t = row.pair;
     std::vector<std::string> cells = {t.name};
@@ -20,14 +21,19 @@ std::string outputs_table(const LocateResult& result, const Style& style) {
       cells.insert(cells.end(), {"-", "-", "-", "-", std::string(name(t.status))});
     } else if (row.class_ids) {
       const PairMetrics& m = *t.metrics;
-      cells.insert(cells.end(), {"", "", "", "", fmt::format("{} of {} differ (integers: no cosine)", m.differing, m.count)});
+      cells.insert(cells.end(),
+                   {"", "", "", "", fmt::format("{} of {} differ (integers: no cosine)", m.differing, m.count)});
     } else {
       const PairMetrics& m = *t.metrics;
       std::string note;
-      if (m.nonfinite.device_only > 0) note = fmt::format("{} NaN/Inf on the device only", m.nonfinite.device_only);
-      else if (m.differing == 0) note = "equal";
-      else if (row.behind_decision) note = "rows behind a decision: match by task, not by row";
-      cells.insert(cells.end(), {number(m.reference_max), number(m.device_max), number(m.cosine, 4), number(m.max_abs, 3), note});
+      if (m.nonfinite.device_only > 0)
+        note = fmt::format("{} NaN/Inf on the device only", m.nonfinite.device_only);
+      else if (m.differing == 0)
+        note = "equal";
+      else if (row.behind_decision)
+        note = "rows behind a decision: match by task, not by row";
+      cells.insert(cells.end(),
+                   {number(m.reference_max), number(m.device_max), number(m.cosine, 4), number(m.max_abs, 3), note});
     }
     table.row(std::move(cells));
   }
@@ -42,8 +48,9 @@ std::string placement_line(const LocateResult& result, const Style& style) {
   if (!result.device_simulated.empty())
     return bold(style, "Where it ran") + fmt::format("   {} (simulated: {} nodes on {}, each result rounded)\n",
                                                      result.device_simulated, p.total(), p.requested);
-  return bold(style, "Where it ran") + fmt::format("   {} of {} nodes on {} ({} partition{}); evidence: {}\n", p.on(p.requested),
-                                                   p.total(), p.requested, p.partitions, p.partitions == 1 ? "" : "s", evidence);
+  return bold(style, "Where it ran") + fmt::format("   {} of {} nodes on {} ({} partition{}); evidence: {}\n",
+                                                   p.on(p.requested), p.total(), p.requested, p.partitions,
+                                                   p.partitions == 1 ? "" : "s", evidence);
 }
 
 std::string decisions_lines(const LocateResult& result, const Style& style) {
@@ -52,28 +59,33 @@ std::string decisions_lines(const LocateResult& result, const Style& style) {
   for (const DecisionReport& d : result.decisions) {
     if (!d.changed() || (shown == 3 && !style.verbose)) continue;
     out += shown++ == 0 ? bold(style, "Decisions") + "      " : std::string(15, ' ');
-    out += d.picks == d.moved ? fmt::format("{}: {} of {} changed\n", d.node, d.moved, d.count)
-                              : fmt::format("{}: {} of {} moved, {} picked otherwise\n", d.node, d.moved, d.count, d.picks);
+    out += d.picks == d.moved
+               ? fmt::format("{}: {} of {} changed\n", d.node, d.moved, d.count)
+               : fmt::format("{}: {} of {} moved, {} picked otherwise\n", d.node, d.moved, d.count, d.picks);
   }
   const auto changed = static_cast<size_t>(std::count_if(result.decisions.begin(), result.decisions.end(),
                                                          [](const DecisionReport& d) { return d.changed(); }));
   if (changed > shown) out += fmt::format("{:15}... and {} more\n", "", changed - shown);
   if (changed > 0)
-    out += fmt::format("{:15}{}\n", "", result.forced.empty() ? "the device takes no decisions as inputs: figures behind them are free"
-                                                              : "figures below use the reference's picks");
+    out += fmt::format("{:15}{}\n", "",
+                       result.forced.empty() ? "the device takes no decisions as inputs: figures behind them are free"
+                                             : "figures below use the reference's picks");
   return out;
 }
 
 std::string range_cell(const NodeRow& row) {
   if (row.range_of_constant)
-    return row.range == RangeViolation::kOverflow ? fmt::format("no: constant of {:.3g} x the maximum", row.range_factor)
-                                                  : "no: a constant is too small";
+    return row.range == RangeViolation::kOverflow
+               ? fmt::format("no: constant of {:.3g} x the maximum", row.range_factor)
+               : "no: a constant is too small";
   if (row.range == RangeViolation::kOverflow) {
-    if (row.range_factor > 1) return fmt::format("no: {:.3g} is {:.3g} x the maximum", row.local->metrics.reference_max_abs, row.range_factor);
+    if (row.range_factor > 1)
+      return fmt::format("no: {:.3g} is {:.3g} x the maximum", row.local->metrics.reference_max_abs, row.range_factor);
     return "no: an operand or inner value does not fit";
   }
   if (row.range == RangeViolation::kUnderflow)
-    return fmt::format("no: largest {:.2g}, {:.2g} of the energy lost", row.local->metrics.reference_max_abs, row.range_factor);
+    return fmt::format("no: largest {:.2g}, {:.2g} of the energy lost", row.local->metrics.reference_max_abs,
+                       row.range_factor);
   return {};
 }
 
@@ -111,7 +123,8 @@ std::string ranked_table(const LocateResult& result, const Style& style) {
 }
 
 std::string finding_block(const Finding& f, const Style& style) {
-  std::string out = wrap(f.text, bold(style, f.severity == Severity::kFault ? "Finding" : "Note   ") + "   ", std::string(10, ' '), style.width);
+  std::string out = wrap(f.text, bold(style, f.severity == Severity::kFault ? "Finding" : "Note   ") + "   ",
+                         std::string(10, ' '), style.width);
   if (f.severity == Severity::kNote && !style.verbose) return out;
   const std::string pad(26, ' ');
   out += wrap(f.shows, "          shows           ", pad, style.width);
@@ -137,7 +150,8 @@ std::string coverage_line(const LocateResult& result) {
   std::string text = fmt::format("{} of {} float tensors under cosine 0.99", under, marked);
   if (!result.forced.empty()) text += fmt::format(" with the reference's decisions fed in ({} without)", under_free);
   text += fmt::format("; {} of {} probed one by one", probed, floats);
-  if (probed < floats && !reasons.empty()) text += fmt::format(" (not probed: {}{})", *reasons.begin(), reasons.size() > 1 ? ", ..." : "");
+  if (probed < floats && !reasons.empty())
+    text += fmt::format(" (not probed: {}{})", *reasons.begin(), reasons.size() > 1 ? ", ..." : "");
   return text;
 }
 

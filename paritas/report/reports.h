@@ -16,8 +16,8 @@ std::string terminal(const CompareResult& result, const Style& style);
 std::string terminal(const LocateResult& result, const Style& style);
 std::string terminal(const Inspection& inspection, const Style& style);
 
-Json to_json(const CompareResult& result);  // schema paritas.compare/1, docs/results.md
-Json to_json(const LocateResult& result);   // schema paritas.locate/1
+Json to_json(const CompareResult& result);   // schema paritas.compare/1, docs/results.md
+Json to_json(const LocateResult& result);    // schema paritas.locate/1
 Json to_json(const Inspection& inspection);  // schema paritas.inspect/1
 
 }  // namespace paritas

@@ -66,7 +66,8 @@ TEST(CompareJson, HasTheStableFields) {
   EXPECT_EQ(json["schema"], "paritas.compare/1");
   EXPECT_EQ(json["verdict"], "deviates");
   EXPECT_EQ(json["reasons"][0], "scores: cosine 0.5 < 0.99");
-  expect_keys(json, {"reference", "device", "samples", "tensors", "unmatched", "coverage", "gates", "gates_sha256", "notes"});
+  expect_keys(json,
+              {"reference", "device", "samples", "tensors", "unmatched", "coverage", "gates", "gates_sha256", "notes"});
   const Json& scores = json["tensors"][0];
   expect_keys(scores, {"name", "role", "status", "reference", "device", "metrics", "rule", "verdict"});
   EXPECT_EQ(scores["role"], "output");
@@ -84,8 +85,9 @@ TEST(CompareJson, HasTheStableFields) {
 TEST(CompareTerminal, LeadsWithTheVerdictAndItsReason) {
   const std::string text = terminal(compared(), Style());
   EXPECT_EQ(text.substr(0, text.find('\n')), "DEVIATES   scores: cosine 0.5 < 0.99");
-  EXPECT_THAT(text, AllOf(HasSubstr("1,000 of 1,352"), HasSubstr("missing on device"), HasSubstr("1 of 2 outputs compared, 2 gated"),
-                          HasSubstr("Only in reference   lost"), HasSubstr("note: contents not re-hashed"), Not(HasSubstr("\x1b"))));
+  EXPECT_THAT(text, AllOf(HasSubstr("1,000 of 1,352"), HasSubstr("missing on device"),
+                          HasSubstr("1 of 2 outputs compared, 2 gated"), HasSubstr("Only in reference   lost"),
+                          HasSubstr("note: contents not re-hashed"), Not(HasSubstr("\x1b"))));
 }
 
 TEST(CompareTerminal, SaysWhatItLeavesOut) {
@@ -181,14 +183,15 @@ TEST(LocateJson, HasTheStableFields) {
   const Json json = to_json(located());
   EXPECT_EQ(json["schema"], "paritas.locate/1");
   EXPECT_EQ(json["verdict"], "deviates");
-  expect_keys(json, {"outputs", "nodes", "ranked", "first_divergence", "decisions", "placement", "probe_effect", "findings"});
+  expect_keys(json,
+              {"outputs", "nodes", "ranked", "first_divergence", "decisions", "placement", "probe_effect", "findings"});
   const Json& output = json["outputs"][0];
   expect_keys(output, {"name", "role", "status", "metrics", "rule"});
   EXPECT_EQ(output["reference"]["max"], 0.962);
   EXPECT_EQ(output["device"]["max"], 0.1);
   const Json& pow = json["nodes"][0];
-  expect_keys(pow, {"name", "op", "tensor", "ran_on", "probe_ran_on", "accumulated", "accumulated_forced", "local", "inherited",
-                    "sensitivity"});
+  expect_keys(pow, {"name", "op", "tensor", "ran_on", "probe_ran_on", "accumulated", "accumulated_forced", "local",
+                    "inherited", "sensitivity"});
   expect_keys(pow["local"], {"metrics", "storage_baseline", "input_baseline", "x_baseline", "representable"});
   EXPECT_EQ(pow["accumulated"]["cosine"], 0.7);
   EXPECT_EQ(pow["accumulated_forced"]["cosine"], 0.8);
@@ -223,10 +226,11 @@ TEST(LocateJson, WhatIsNotKnownIsNull) {
 TEST(LocateTerminal, TellsTheStory) {
   const std::string text = terminal(located(), Style());
   EXPECT_EQ(text.substr(0, text.find('\n')), "DEVIATES   scores: cosine 0.5 < 0.99");
-  EXPECT_THAT(text, AllOf(HasSubstr("841 of 842 nodes on QNNExecutionProvider (2 partitions)"), HasSubstr("0.9620"),
-                          HasSubstr("First divergence   /n3/Pow"), HasSubstr("/TopK: 12 of 300 moved, 3 picked otherwise"),
-                          HasSubstr("Finding   It overflows."), HasSubstr("does not show   another thing"),
-                          HasSubstr("next            do this"), Not(HasSubstr("\x1b"))));
+  EXPECT_THAT(text,
+              AllOf(HasSubstr("841 of 842 nodes on QNNExecutionProvider (2 partitions)"), HasSubstr("0.9620"),
+                    HasSubstr("First divergence   /n3/Pow"), HasSubstr("/TopK: 12 of 300 moved, 3 picked otherwise"),
+                    HasSubstr("Finding   It overflows."), HasSubstr("does not show   another thing"),
+                    HasSubstr("next            do this"), Not(HasSubstr("\x1b"))));
   EXPECT_LT(text.find("/n3/Pow"), text.find("/n3/Add"));
 }
 

@@ -19,16 +19,21 @@ Json comparison_json(const TensorComparison& t) {
 Json optional_number(const std::optional<double>& value) { return value ? json_number(*value) : Json(nullptr); }
 
 Json storage_json(const StorageBaseline& s) {
-  return {{"type", name(s.type)},           {"max_abs", json_number(s.max_abs)},
-          {"rms", json_number(s.rms)},      {"overflowed", s.overflowed},
-          {"subnormal", s.subnormal},       {"flushed", s.flushed},
-          {"max_over_limit", json_number(s.max_over_limit)}, {"lost_energy", json_number(s.lost_energy)}};
+  return {{"type", name(s.type)},
+          {"max_abs", json_number(s.max_abs)},
+          {"rms", json_number(s.rms)},
+          {"overflowed", s.overflowed},
+          {"subnormal", s.subnormal},
+          {"flushed", s.flushed},
+          {"max_over_limit", json_number(s.max_over_limit)},
+          {"lost_energy", json_number(s.lost_energy)}};
 }
 
 Json local_json(const LocalError& local) {
   Json json = {{"metrics", to_json(local.metrics)}, {"island", local.island}, {"representable", local.representable}};
   const bool has_storage = local.metrics.storage.has_value();
-  json["storage_baseline"] = has_storage && local.representable ? json_number(local.metrics.storage->max_abs) : Json(nullptr);
+  json["storage_baseline"] =
+      has_storage && local.representable ? json_number(local.metrics.storage->max_abs) : Json(nullptr);
   json["storage"] = has_storage ? storage_json(*local.metrics.storage) : Json(nullptr);
   json["input_baseline"] = optional_number(local.input_baseline);
   json["x_baseline"] = optional_number(local.x_baseline);
@@ -36,8 +41,13 @@ Json local_json(const LocalError& local) {
 }
 
 Json node_json(const NodeRow& row) {
-  Json json = {{"name", row.name}, {"op", row.op}, {"tensor", row.tensor}, {"dtype", name(row.dtype)}, {"shape", row.shape},
-               {"ran_on", row.ran_on}, {"probe_ran_on", row.probe_ran_on}};
+  Json json = {{"name", row.name},
+               {"op", row.op},
+               {"tensor", row.tensor},
+               {"dtype", name(row.dtype)},
+               {"shape", row.shape},
+               {"ran_on", row.ran_on},
+               {"probe_ran_on", row.probe_ran_on}};
   if (!row.not_probed.empty()) json["not_probed"] = row.not_probed;
   json["accumulated"] = row.accumulated ? to_json(*row.accumulated) : Json(nullptr);
   json["accumulated_forced"] = row.accumulated_forced ? to_json(*row.accumulated_forced) : Json(nullptr);
@@ -52,7 +62,8 @@ Json node_json(const NodeRow& row) {
 }
 
 Json decision_json(const DecisionReport& d) {
-  return {{"node", d.node}, {"op", d.op}, {"tensor", d.tensor}, {"count", d.count}, {"moved", d.moved}, {"picks", d.picks}};
+  return {{"node", d.node},   {"op", d.op},       {"tensor", d.tensor},
+          {"count", d.count}, {"moved", d.moved}, {"picks", d.picks}};
 }
 
 Json output_json(const OutputRow& row) {
@@ -68,14 +79,10 @@ Json output_json(const OutputRow& row) {
 }  // namespace
 
 Json to_json(const CompareResult& result) {
-  Json json = {{"schema", "paritas.compare/1"},
-               {"verdict", name(result.verdict)},
-               {"reasons", result.reasons},
-               {"reference", result.reference},
-               {"device", result.device},
-               {"samples", result.samples},
-               {"gates", result.gate_texts},
-               {"gates_sha256", result.gates_sha256}};
+  Json json = {{"schema", "paritas.compare/1"}, {"verdict", name(result.verdict)},
+               {"reasons", result.reasons},     {"reference", result.reference},
+               {"device", result.device},       {"samples", result.samples},
+               {"gates", result.gate_texts},    {"gates_sha256", result.gates_sha256}};
   Json tensors = Json::array();
   for (const auto& t : result.tensors) tensors.push_back(comparison_json(t));
   json["tensors"] = std::move(tensors);
@@ -91,15 +98,9 @@ Json to_json(const CompareResult& result) {
 }
 
 Json to_json(const LocateResult& result) {
-  Json json = {{"schema", "paritas.locate/1"},
-               {"verdict", name(result.verdict)},
-               {"reasons", result.reasons},
-               {"model", result.model},
-               {"reference", result.reference},
-               {"device", result.device},
-               {"gates", result.gate_texts},
-               {"gates_sha256", result.gates_sha256},
-               {"pinned", result.pinned}};
+  Json json = {{"schema", "paritas.locate/1"}, {"verdict", name(result.verdict)},     {"reasons", result.reasons},
+               {"model", result.model},        {"reference", result.reference},       {"device", result.device},
+               {"gates", result.gate_texts},   {"gates_sha256", result.gates_sha256}, {"pinned", result.pinned}};
   auto fill = [&json](const char* key, const auto& items, auto make) {
     Json array = Json::array();
     for (const auto& item : items) array.push_back(make(item));
@@ -109,18 +110,25 @@ Json to_json(const LocateResult& result) {
   fill("nodes", result.nodes, node_json);
   json["ranked"] = result.ranked;
   json["first_divergence"] = result.first_divergence.empty() ? Json(nullptr) : Json(result.first_divergence);
-  json["first_divergence_tensor"] = result.first_divergence_tensor.empty() ? Json(nullptr) : Json(result.first_divergence_tensor);
+  json["first_divergence_tensor"] =
+      result.first_divergence_tensor.empty() ? Json(nullptr) : Json(result.first_divergence_tensor);
   fill("decisions", result.decisions, decision_json);
   json["forced"] = result.forced;
   json["placement"] = to_json(result.placement);
   json["probe_placement"] = to_json(result.probe_placement);
   fill("probe_effect", result.probe_effect, [](const ProbeEffect& e) {
-    return Json{{"output", e.output}, {"unmarked", json_number(e.unmarked)}, {"marked", json_number(e.marked)}, {"changed", e.changed}};
+    return Json{{"output", e.output},
+                {"unmarked", json_number(e.unmarked)},
+                {"marked", json_number(e.marked)},
+                {"changed", e.changed}};
   });
   fill("findings", result.findings, [](const Finding& f) { return to_json(f); });
   json["notes"] = result.notes;
-  json["seconds"] = {{"reference", result.seconds_reference}, {"device", result.seconds_device}, {"probes", result.seconds_probes},
-                     {"injection", result.seconds_injection}, {"total", result.seconds_total}};
+  json["seconds"] = {{"reference", result.seconds_reference},
+                     {"device", result.seconds_device},
+                     {"probes", result.seconds_probes},
+                     {"injection", result.seconds_injection},
+                     {"total", result.seconds_total}};
   json["sessions"] = result.sessions;
   json["provenance"] = {{"reference", to_json(result.reference_info)}, {"device", to_json(result.device_info)}};
   return json;

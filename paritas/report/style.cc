@@ -53,12 +53,17 @@ std::string dim(const Style& style, std::string_view text) { return paint(style,
 
 std::string banner(const Style& style, Verdict verdict) {
   std::string text(name(verdict));
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
   switch (verdict) {
-    case Verdict::kInvalid: return paint(style, "1;35", text);
-    case Verdict::kDeviates: return paint(style, "1;31", text);
-    case Verdict::kNotJudged: return paint(style, "1;33", text);
-    case Verdict::kPass: return paint(style, "1;32", text);
+    case Verdict::kInvalid:
+      return paint(style, "1;35", text);
+    case Verdict::kDeviates:
+      return paint(style, "1;31", text);
+    case Verdict::kNotJudged:
+      return paint(style, "1;33", text);
+    case Verdict::kPass:
+      return paint(style, "1;32", text);
   }
   return text;
 }

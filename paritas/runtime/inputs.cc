@@ -35,8 +35,9 @@ std::optional<int64_t> fixed_dim(const std::string& dim) {
 
 Status check_one(const onnx_model::Model& model, const InputInfo& input, const Tensor& tensor) {
   if (input.dtype && *input.dtype != tensor.dtype)
-    return input_error(model.subject(), fmt::format("input \"{}\" must be {}, the given tensor is {}", input.name,
-                                                    name(*input.dtype), name(tensor.dtype)),
+    return input_error(model.subject(),
+                       fmt::format("input \"{}\" must be {}, the given tensor is {}", input.name, name(*input.dtype),
+                                   name(tensor.dtype)),
                        "convert the tensor first");
   if (!input.has_shape) return {};
   bool fits = input.dims.size() == tensor.shape.size();
@@ -83,8 +84,8 @@ Status check_inputs(const onnx_model::Model& model, const NamedTensors& inputs) 
       if (inputs[k].first == given) return usage_error("--input " + given, "was given twice");
     auto it = std::find_if(declared.begin(), declared.end(), [&n = given](const InputInfo& d) { return d.name == n; });
     if (it == declared.end())
-      return input_error("", fmt::format("input \"{}\" is not in {}; it has {}", given, model.subject(),
-                                         describe_all(declared)));
+      return input_error(
+          "", fmt::format("input \"{}\" is not in {}; it has {}", given, model.subject(), describe_all(declared)));
     PARITAS_TRY(check_one(model, *it, tensor));
   }
   for (const InputInfo& input : declared)

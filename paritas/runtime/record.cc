@@ -55,8 +55,9 @@ class Recorder {
       for (const auto& [name, tensor] : sample)
         for (const auto& [other, first] : request_.samples.front())
           if (name == other && tensor.shape != first.shape)
-            return input_error("", fmt::format("samples differ in the shape of \"{}\": {} and {}", name,
-                                               to_string(first.shape), to_string(tensor.shape)),
+            return input_error("",
+                               fmt::format("samples differ in the shape of \"{}\": {} and {}", name,
+                                           to_string(first.shape), to_string(tensor.shape)),
                                "record them separately");
     }
     return {};
@@ -81,7 +82,8 @@ class Recorder {
       }
     for (size_t i = 0; i < used.size(); ++i)
       if (!used[i] && request_.marks[i] != "all" && request_.marks[i] != "none")
-        return usage_error("--marks " + request_.marks[i], fmt::format("no intermediate tensor of {} is called so", model.subject()),
+        return usage_error("--marks " + request_.marks[i],
+                           fmt::format("no intermediate tensor of {} is called so", model.subject()),
                            "paritas inspect lists its tensors with --verbose");
     return marks;
   }
@@ -111,9 +113,12 @@ class Recorder {
     counts.requested = request_.target.provider;
     counts.partitions = static_cast<uint64_t>(std::max(0, run.partitions));
     for (const AssignedNode& node : run.assignment) {
-      auto it = std::find_if(counts.nodes.begin(), counts.nodes.end(), [&](const auto& n) { return n.first == node.provider; });
-      if (it == counts.nodes.end()) counts.nodes.emplace_back(node.provider, 1);
-      else ++it->second;
+      auto it = std::find_if(counts.nodes.begin(), counts.nodes.end(),
+                             [&](const auto& n) { return n.first == node.provider; });
+      if (it == counts.nodes.end())
+        counts.nodes.emplace_back(node.provider, 1);
+      else
+        ++it->second;
     }
     if (counts.total() > 0) counts.evidence.push_back("session assignment");
     PARITAS_TRY(require_device_took_part(request_.target, counts));
@@ -138,7 +143,8 @@ class Recorder {
     }
   }
 
-  void finish_info(const onnx_model::Model& given, Runner& runner, std::vector<std::string> pinned, RunInfo& info) const {
+  void finish_info(const onnx_model::Model& given, Runner& runner, std::vector<std::string> pinned,
+                   RunInfo& info) const {
     RunInfo made = make_run_info(given, request_.target, runner.worker().identity());
     made.tool_version = request_.tool_version;
     made.pinned = std::move(pinned);

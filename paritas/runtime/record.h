@@ -19,7 +19,7 @@ struct RecordRequest {
   std::vector<std::string> marks;  // "all", "none", or patterns (exact names, * and ?); empty: none
   Path output;
   bool overwrite = false;
-  WorkerOptions worker;            // scratch is set by record()
+  WorkerOptions worker;  // scratch is set by record()
   Path scratch_root;
   uint64_t memory_budget = uint64_t{1} << 30;
   std::string tool_version;

@@ -1,7 +1,7 @@
 #include "paritas/runtime/run_info.h"
 
-#include <ctime>
 #include <sys/utsname.h>
+#include <ctime>
 
 #include <fmt/format.h>
 
@@ -39,10 +39,10 @@ RunInfo make_run_info(const onnx_model::Model& model, const Target& target, cons
 
 Status require_device_took_part(const Target& target, const PlacementCounts& counts) {
   if (!target.capabilities.device || counts.total() == 0 || counts.on(target.provider) > 0) return {};
-  return runtime_error(target.spec.text,
-                       fmt::format("0 of {} nodes ran on {}: this compares the CPU with itself", counts.total(),
-                                   target.provider),
-                       "check the provider's options and whether it supports this model");
+  return runtime_error(
+      target.spec.text,
+      fmt::format("0 of {} nodes ran on {}: this compares the CPU with itself", counts.total(), target.provider),
+      "check the provider's options and whether it supports this model");
 }
 
 std::string utc_now() {

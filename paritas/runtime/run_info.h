@@ -12,7 +12,8 @@ namespace paritas {
 RunInfo make_run_info(const onnx_model::Model& model, const Target& target, const RuntimeIdentity& identity);
 
 // A device run in which the requested provider took nothing proves nothing:
-// "0 of 813 nodes ran on GGMLExecutionProvider: this compares the CPU with itself". Says nothing when placement is unknown.
+// "0 of 813 nodes ran on GGMLExecutionProvider: this compares the CPU with itself". Says nothing when placement is
+// unknown.
 Status require_device_took_part(const Target& target, const PlacementCounts& counts);
 
 std::string utc_now();       // "2026-11-30T04:05:06Z"

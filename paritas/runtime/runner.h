@@ -42,7 +42,8 @@ class Runner {
   const Target& target() const { return target_; }
   Worker& worker() { return *worker_; }
 
-  // The model is edited for the target if need be, written to scratch and opened; the files go when the session is open.
+  // The model is edited for the target if need be, written to scratch and opened; the files go when the session is
+  // open.
   Result<Session> open(const onnx_model::Model& model, bool op_trace = false);
 
  private:

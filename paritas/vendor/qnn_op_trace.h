@@ -1,5 +1,5 @@
-// Reader of the op trace that the QNN execution provider writes (qnn_op_trace.json, schema_version 2): which operations of
-// the source graph each device operation was made from. Keys read: subgraph_traces[].op_mappings[].{dst_name,
+// Reader of the op trace that the QNN execution provider writes (qnn_op_trace.json, schema_version 2): which operations
+// of the source graph each device operation was made from. Keys read: subgraph_traces[].op_mappings[].{dst_name,
 // dst_qnn_op_type, node_group_type, sources[].{name, type}}.
 #pragma once
 
@@ -18,7 +18,7 @@ struct DeviceOp {
 };
 
 struct OpTrace {
-  std::string backend;               // "htp"
+  std::string backend;  // "htp"
   std::string model_name;
   std::vector<DeviceOp> ops;
 };

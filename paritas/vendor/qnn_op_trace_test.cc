@@ -59,7 +59,8 @@ TEST(QnnOpTrace, MalformedTracesAreRefusedWithTheCause) {
   EXPECT_THAT(refusal("{}"), HasSubstr("\"schema_version\" is missing"));
   EXPECT_THAT(changed("\"schema_version\": 2", "\"schema_version\": 3"), HasSubstr("version 3 is not known"));
   EXPECT_THAT(changed("\"schema_version\": 2", "\"schema_version\": \"2\""), HasSubstr("not a whole number"));
-  EXPECT_THAT(changed("\"backend_type\": \"htp\"", "\"backend_type\": 1"), HasSubstr("\"backend_type\" is not a string"));
+  EXPECT_THAT(changed("\"backend_type\": \"htp\"", "\"backend_type\": 1"),
+              HasSubstr("\"backend_type\" is not a string"));
   EXPECT_THAT(changed("\"subgraph_traces\": [", "\"subgraph_traces\": [7, "), HasSubstr("expected an object"));
   EXPECT_THAT(changed("\"dst_name\": \"/mm\", ", ""), HasSubstr("\"dst_name\" is missing"));
   EXPECT_THAT(changed("\"sources\": []", "\"sources\": {}"), HasSubstr("\"sources\" is not an array"));

@@ -41,7 +41,8 @@ struct IdleFactory : OrtEpFactory {
       *made = 0;
       for (size_t i = 0; i < count && *made < room; ++i) {
         if (api->HardwareDevice_Type(devices[i]) != OrtHardwareDeviceType_CPU) continue;
-        if (OrtStatus* status = ep_api->CreateEpDevice(self, devices[i], nullptr, nullptr, &offered[*made])) return status;
+        if (OrtStatus* status = ep_api->CreateEpDevice(self, devices[i], nullptr, nullptr, &offered[*made]))
+          return status;
         ++*made;
       }
       return nullptr;
@@ -59,8 +60,9 @@ struct IdleFactory : OrtEpFactory {
 
 extern "C" {
 
-__attribute__((visibility("default"))) OrtStatus* CreateEpFactories(const char*, const OrtApiBase* base, const OrtLogger*,
-                                                                    OrtEpFactory** factories, size_t room, size_t* made) {
+__attribute__((visibility("default"))) OrtStatus* CreateEpFactories(const char*, const OrtApiBase* base,
+                                                                    const OrtLogger*, OrtEpFactory** factories,
+                                                                    size_t room, size_t* made) {
   api = base->GetApi(kVersion);
   ep_api = api->GetEpApi();
   if (room < 1) return api->CreateStatus(ORT_INVALID_ARGUMENT, "no room for a factory");

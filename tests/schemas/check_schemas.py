@@ -1,0 +1,140 @@
+"""Validates what paritas really writes against docs/schemas, and that the schemas notice what is wrong.
+
+    check_schemas.py PARITAS SOURCE_FOLDER     exit 0 fine, 1 not, 77 skipped (no jsonschema)
+
+The published schemas allow further fields, so that readers survive newer versions; here every field must be described.
+"""
+
+import copy
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+try:
+    import numpy as np
+    from jsonschema import Draft202012Validator
+    from referencing import Registry, Resource
+    from referencing.jsonschema import DRAFT202012
+except ImportError as error:
+    print(f"skipped: {error}; tools/setup installs it")
+    sys.exit(77)
+
+paritas, source = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
+failures = []
+
+
+def strict(schema):
+    """The schema with every object closed that lists its properties."""
+    if isinstance(schema, list):
+        return [strict(entry) for entry in schema]
+    if not isinstance(schema, dict):
+        return schema
+    closed = {key: strict(value) if key != "if" else value for key, value in schema.items()}
+    if "properties" in closed and closed.get("type") == "object":
+        closed.setdefault("additionalProperties", False)
+    return closed
+
+
+def load_schemas():
+    schemas = {}
+    for path in sorted((source / "docs/schemas").glob("*.schema.json")):
+        schemas[path.name] = json.loads(path.read_text())
+        Draft202012Validator.check_schema(schemas[path.name])
+    return schemas
+
+
+SCHEMAS = load_schemas()
+REGISTRY = Registry().with_resources(
+    [(name, Resource(contents=strict(schema), specification=DRAFT202012)) for name, schema in SCHEMAS.items()]
+)
+
+
+def errors(document, name):
+    validator = Draft202012Validator(strict(SCHEMAS[f"{name}.schema.json"]), registry=REGISTRY)
+    return [f"{'/'.join(map(str, e.absolute_path))}: {e.message[:200]}" for e in validator.iter_errors(document)]
+
+
+def must_fit(document, name, what):
+    found = errors(document, name)
+    print(f"{what}: {'fits' if not found else found[0]}")
+    failures.extend(f"{what}: {error}" for error in found)
+
+
+def must_not_fit(document, name, what, change):
+    changed = copy.deepcopy(document)
+    change(changed)
+    if not errors(changed, name):
+        failures.append(f"the schema of {name} does not notice: {what}")
+
+
+def run(*arguments, codes=(0, 1)):
+    result = subprocess.run([paritas, *map(str, arguments)], capture_output=True, text=True, check=False)
+    if result.returncode not in codes:
+        sys.exit(f"paritas {arguments[0]} ended with {result.returncode}: {result.stderr}")
+    return result.stdout
+
+
+def result(*arguments):
+    return json.loads(run(*arguments, "--json", "-"))
+
+
+def nonfinite_files():
+    values = np.array([1, np.nan, np.inf, -np.inf], np.float32)
+    np.save("a.npy", values)
+    np.save("b.npy", values[::-1].copy())
+    np.save("integers.npy", np.arange(5))
+    np.save("short.npy", values[:2])
+
+
+def main():
+    detector = source / "examples/detr-mini"
+    inputs = ["--input", f"images={detector}/images.npy", "--input", f"orig_target_sizes={detector}/orig_target_sizes.npy"]
+    nonfinite_files()
+    model = detector / "detr_mini_fragile.onnx"
+    run("run", model, *inputs, "--marks", "*n3*", "-o", "reference")
+    run("run", model, *inputs, "--marks", "*n3*", "--target", "sim:fp16", "-o", "device")
+    recording = json.loads(Path("device/run.json").read_text())
+    must_fit(recording, "run", "run.json of a simulated run")
+
+    compared = result("compare", "reference", "device", "--quantiles", "--gate", "*: outside<=0, atol=1e-3")
+    must_fit(compared, "compare", "compare of two recordings")
+    must_fit(result("compare", "a.npy", "b.npy"), "compare", "compare of values that are not finite")
+    must_fit(result("compare", "integers.npy", "integers.npy"), "compare", "compare of integers")
+    must_fit(result("compare", "a.npy", "short.npy"), "compare", "compare of different shapes")
+    must_fit(result("compare", "a.npy", "device"), "compare", "compare of what does not pair")
+
+    located = result("locate", model, *inputs, "--device", "sim:fp16", "--gate", "scores: cosine>=0.99")
+    must_fit(located, "locate", "locate with a fault")
+    must_fit(result("locate", detector / "detr_mini.onnx", *inputs, "--device", "sim:fp16"), "locate", "locate without")
+
+    inspected = result("inspect", model)
+    must_fit(inspected, "inspect", "inspect of a model")
+    must_fit(result("inspect", "device"), "inspect", "inspect of a recording")
+    must_fit(result("inspect", "a.npy"), "inspect", "inspect of a file")
+    targets = result("targets")
+    must_fit(targets, "targets", "targets")
+    must_fit(result("targets", "--ort", "/nowhere"), "targets", "targets without ONNX Runtime")
+
+    must_not_fit(recording, "run", "another schema", lambda r: r.update(schema="paritas.run/2"))
+    must_not_fit(recording, "run", "an unknown dtype", lambda r: r["tensors"][0].update(dtype="float33"))
+    must_not_fit(recording, "run", "a path out of the folder", lambda r: r["samples"][0].update(file="../x.safetensors"))
+    must_not_fit(recording, "run", "a field that no one described", lambda r: r.update(surprise=1))
+    must_not_fit(compared, "compare", "an unknown verdict", lambda r: r.update(verdict="fine"))
+    must_not_fit(compared, "compare", "no reasons", lambda r: r.update(reasons=[]))
+    must_not_fit(compared, "compare", "null for a number", lambda r: r["tensors"][0]["metrics"].update(cosine=None))
+    must_not_fit(located, "locate", "a finding without its limits", lambda r: r["findings"][0].update(does_not_show=""))
+    must_not_fit(located, "locate", "a node without its figures", lambda r: r["nodes"][0].pop("local"))
+    must_not_fit(inspected, "inspect", "a model without operators", lambda r: r.pop("ops"))
+    must_not_fit(targets, "targets", "an empty list", lambda r: r.update(targets=[]))
+
+
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    main()
+    os.chdir("/")
+for failure in failures:
+    print(f"FAILED {failure}")
+sys.exit(1 if failures else 0)

@@ -322,6 +322,7 @@ void judge_tensor(const GateSet& gates, TensorComparison& t) {
   std::string passed;
   for (const Gate* gate : applicable) {
     const GateOutcome outcome = evaluate(*gate, m);
+    if (!outcome.value) return decide(Verdict::kInvalid, outcome.text);  // a gate that cannot be judged is no evidence
     if (!outcome.passed) return decide(Verdict::kDeviates, outcome.text);
     passed += (passed.empty() ? "" : "; ") + outcome.text;
   }

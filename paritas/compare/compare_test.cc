@@ -213,6 +213,15 @@ TEST_F(Compare, OnlyNonfinitePairsAreNoEvidenceForACosineGate) {
   EXPECT_EQ(run({"a: cosine>=0.9"}).verdict, Verdict::kDeviates);
 }
 
+TEST_F(Compare, AGateThatCannotBeJudgedIsInvalid) {
+  const Tensor labels = tensor_from_values<int64_t>(DType::kI64, {2}, {1, 2});
+  reference_.add("a", Role::kOutput, labels);
+  device_.add("a", Role::kOutput, labels);
+  const CompareResult result = run({"a: max_ulp<=4"});
+  EXPECT_EQ(result.verdict, Verdict::kInvalid);
+  EXPECT_EQ(result.reasons.front(), "a: max_ulp does not exist for these types");
+}
+
 TEST_F(Compare, AMissingIntermediateIsCountedAndListed) {
   reference_.output("a", {1}).intermediate("m", {1}).intermediate("n", {2});
   device_.output("a", {1}).intermediate("n", {2});

@@ -17,10 +17,10 @@ bool range_suspect(const NodeRow& row);
 bool moves_data(const std::string& op);
 
 struct Candidates {
-  std::vector<std::string> first;  // alone: range suspects, large local errors, jumps of the accumulated error, and
-                                   // what stands up to two nodes before one of the latter two; graph order
-  std::vector<std::string> all;          // every tensor with a local error, graph order
-  std::vector<std::string> suspects;     // range suspects among them
+  std::vector<std::string> first;     // alone: range suspects, large local errors, jumps of the accumulated error, and
+                                      // what stands up to two nodes before one of the latter two; graph order
+  std::vector<std::string> all;       // every tensor with a local error, graph order
+  std::vector<std::string> suspects;  // range suspects among them
   std::vector<std::string> overflowing;  // of those, results that are beyond the format themselves
 };
 Candidates choose_candidates(const std::vector<NodeRow>& rows, const onnx_model::GraphIndex& index);

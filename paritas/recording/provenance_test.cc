@@ -58,6 +58,7 @@ TEST(Provenance, RoundTripLosesNothing) {
   EXPECT_EQ(back->options.at("session.x"), "1");
   EXPECT_EQ(back->runtime.sha256_after, "cc");
   EXPECT_EQ(back->provider_library.version, "2.7.0");
+  ASSERT_EQ(back->pinned.size(), 1u);
   EXPECT_EQ(back->pinned.front(), "batch=1");
   EXPECT_EQ(back->seconds, 1.5);
   EXPECT_EQ(back->placement->on("CPUExecutionProvider"), 2u);

@@ -89,6 +89,13 @@ def nonfinite_files():
     np.save("short.npy", values[:2])
 
 
+def locate(*arguments):
+    """With every eighth row of the nodes: they are alike, and validating 1,200 of them takes seconds."""
+    located = result("locate", *arguments)
+    located["nodes"] = located["nodes"][::8]
+    return located
+
+
 def main():
     detector = source / "examples/detr-mini"
     inputs = ["--input", f"images={detector}/images.npy", "--input", f"orig_target_sizes={detector}/orig_target_sizes.npy"]
@@ -106,9 +113,9 @@ def main():
     must_fit(result("compare", "a.npy", "short.npy"), "compare", "compare of different shapes")
     must_fit(result("compare", "a.npy", "device"), "compare", "compare of what does not pair")
 
-    located = result("locate", model, *inputs, "--device", "sim:fp16", "--gate", "scores: cosine>=0.99")
+    located = locate(model, *inputs, "--device", "sim:fp16", "--gate", "scores: cosine>=0.99")
     must_fit(located, "locate", "locate with a fault")
-    must_fit(result("locate", detector / "detr_mini.onnx", *inputs, "--device", "sim:fp16"), "locate", "locate without")
+    must_fit(locate(detector / "detr_mini.onnx", *inputs, "--device", "sim:fp16"), "locate", "locate without")
 
     inspected = result("inspect", model)
     must_fit(inspected, "inspect", "inspect of a model")

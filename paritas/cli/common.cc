@@ -219,7 +219,10 @@ int exit_code(Verdict verdict) {
 
 Status check_json_target(const CommonOptions& options) {
   std::error_code code;
-  if (options.json.empty() || options.json == "-" || options.force || !fs::exists(options.json, code)) return {};
+  if (options.json.empty() || options.json == "-") return {};
+  if (const Path parent = Path(options.json).parent_path(); !parent.empty() && !fs::is_directory(parent, code))
+    return input_error(options.json, fmt::format("the folder {} does not exist", parent.string()), "create it first");
+  if (options.force || !fs::exists(options.json, code)) return {};
   return input_error(options.json, "exists already", "choose another name or pass --force");
 }
 

@@ -88,7 +88,7 @@ Result<Path> find_qnn(const RuntimeSearch& search, const std::optional<std::stri
     Path path = *given;
     if (fs::is_directory(path, code)) path /= kQnnName;
     if (fs::is_regular_file(path, code)) return fs::absolute(path);
-    return runtime_error(subject, fmt::format("the provider library {} is absent", path.string()), kInstallQnn);
+    return usage_error(subject, fmt::format("the provider library {} is absent", path.string()), kInstallQnn);
   }
   for (const Path& site : search.python_site_folders) {
     const Path path = site / "onnxruntime_qnn" / kQnnName;

@@ -214,7 +214,7 @@ Result<Target> resolve_plugin(const TargetSpec& spec) {
   if (!library || library->empty()) return usage_error(spec.text, "library=PATH is missing", example);
   std::error_code code;
   if (!std::filesystem::is_regular_file(*library, code))
-    return runtime_error(spec.text, fmt::format("the provider library {} is absent", *library), "check library=PATH");
+    return usage_error(spec.text, fmt::format("the provider library {} is absent", *library), "check library=PATH");
   target.provider_library = std::filesystem::absolute(*library).string();
   PARITAS_TRY(take_threads(options, target));
   PARITAS_TRY(take_optimisation(options, target));

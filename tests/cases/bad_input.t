@@ -116,7 +116,7 @@ A library that is absent, is no library, is no provider, or crashes.
 
   $ paritas run square.onnx --input x=x.npy -t ort:Some,library=nothing.so -o out
   paritas: ort:Some,library=nothing.so: the provider library nothing.so is absent; check library=PATH
-  [3]
+  [2]
   $ paritas run square.onnx --input x=x.npy -t ort:Some,library=text.npy -o out 2>&1 | grep -c 'text.npy'
   1
   $ paritas run square.onnx --input x=x.npy -t ort:Some,library=text.npy -o out 2> /dev/null

@@ -54,7 +54,7 @@ Targets are written `name[:variant][,key=value...]`. What is not known is refuse
   [2]
   $ paritas run square.onnx --input x=x.npy --target ort:Some,library=/nowhere.so -o out
   paritas: ort:Some,library=/nowhere.so: the provider library /nowhere.so is absent; check library=PATH
-  [3]
+  [2]
   $ ls
   a.npy
   square.onnx

@@ -108,7 +108,15 @@ Result<const Environment::Impl::Plugin*> Environment::Impl::plugin(const Target&
                          "check the path");
   std::set<const OrtEpDevice*> before;
   for (const auto& device : env.GetEpDevices()) before.insert(device);
-  env.RegisterExecutionProviderLibrary(target.provider.c_str(), library.string());
+  try {
+    env.RegisterExecutionProviderLibrary(target.provider.c_str(), library.string());
+  } catch (const Ort::Exception& e) {
+    return runtime_error(
+        library.string(),
+        fmt::format("opening a session on {}: the library cannot be loaded as an execution provider: {}",
+                    target.spec.text, e.what()),
+        "check library=PATH and what the library needs");
+  }
   // A plug-in may call its provider by any name, so what counts is which devices are new. It may list a device of its
   // own name beside others (QNN: NPU, GPU): those of the registered name come first.
   Plugin made{library, {}, {}};

@@ -145,7 +145,7 @@ TEST_F(TargetFiles, AbsentProvidersSayWhatToInstall) {
   EXPECT_THAT(resolve_failure("ort:X").message(), HasSubstr("library=PATH is missing"));
   EXPECT_THAT(resolve_failure("ort,library=/x").message(), HasSubstr("name is missing"));
   EXPECT_THAT(resolve_failure("ort:X,library=/no/such.so").message(), HasSubstr("/no/such.so is absent"));
-  EXPECT_EQ(resolve_failure("ort:X,library=/no/such.so").kind, ErrorKind::kRuntime);
+  EXPECT_EQ(resolve_failure("ort:X,library=/no/such.so").kind, ErrorKind::kUsage);
 }
 
 TEST_F(TargetFiles, PluginsKeepTheirOptions) {

@@ -4,42 +4,66 @@ import subprocess
 import tempfile
 import time
 
+PAGE = os.sysconf("SC_PAGE_SIZE")
 
-def _status(pid: int) -> dict:
-    fields = {}
+
+def _parent(pid: int) -> int:
     try:
-        with open(f"/proc/{pid}/status") as file:
-            for line in file:
-                key, _, value = line.partition(":")
-                if key in ("VmRSS", "VmHWM", "PPid"):
-                    fields[key] = int(value.split()[0])
-    except (OSError, ValueError):
-        pass
-    return fields
+        with open(f"/proc/{pid}/stat") as file:
+            # The command's name stands in parentheses and may hold spaces; state and parent follow it.
+            return int(file.read().rpartition(")")[2].split()[1])
+    except (OSError, ValueError, IndexError):
+        return -1
 
 
 def _family(root: int) -> list:
-    parents = {}
+    """root and all its descendants."""
+    children = {}
     for entry in os.listdir("/proc"):
         if entry.isdigit():
-            fields = _status(int(entry))
-            if "PPid" in fields:
-                parents[int(entry)] = fields["PPid"]
-    members, grew = {root}, True
-    while grew:
-        more = {pid for pid, parent in parents.items() if parent in members} - members
-        members |= more
-        grew = bool(more)
-    return list(members)
+            children.setdefault(_parent(int(entry)), []).append(int(entry))
+    members = [root]
+    for pid in members:  # grows while it is walked
+        members += children.get(pid, [])
+    return members
+
+
+def _resident(pid: int) -> int:
+    """Bytes in memory now, pages of mapped files included."""
+    try:
+        with open(f"/proc/{pid}/statm") as file:
+            return int(file.read().split()[1]) * PAGE
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
+def _peak(pid: int) -> int:
+    """The most that pid ever had in memory, in bytes."""
+    try:
+        with open(f"/proc/{pid}/status") as file:
+            return next((int(line.split()[1]) * 1024 for line in file if line.startswith("VmHWM:")), 0)
+    except (OSError, ValueError):
+        return 0
 
 
 class Watch:
     def __init__(self):
         self.seconds = 0.0
-        self.main_peak = 0   # bytes, of the command itself
+        self.main_peak = 0   # bytes, of the command itself, from the kernel's own mark
         self.sum_peak = 0    # bytes, of the command and all its descendants at one moment
+        self.peaks = {}      # pid -> bytes: the peak of each, at whatever moment
         self.code = 0
         self.stderr = ""
+
+    def worker_peaks(self) -> list:
+        return sorted(list(self.peaks.values())[1:], reverse=True)
+
+    def look(self, root: int) -> None:
+        family = _family(root)
+        self.sum_peak = max(self.sum_peak, sum(_resident(pid) for pid in family))
+        for pid in family:
+            self.peaks[pid] = max(self.peaks.get(pid, 0), _peak(pid))
+        self.main_peak = self.peaks[root]
 
 
 def run(command: list, interval: float = 0.05) -> Watch:
@@ -48,8 +72,7 @@ def run(command: list, interval: float = 0.05) -> Watch:
         start = time.perf_counter()
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=errors)
         while process.poll() is None:
-            watch.main_peak = max(watch.main_peak, _status(process.pid).get("VmHWM", 0) * 1024)
-            watch.sum_peak = max(watch.sum_peak, sum(_status(pid).get("VmRSS", 0) for pid in _family(process.pid)) * 1024)
+            watch.look(process.pid)
             time.sleep(interval)
         watch.seconds = time.perf_counter() - start
         watch.code = process.returncode

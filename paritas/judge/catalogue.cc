@@ -158,10 +158,19 @@ Finding amplified(const CauseFacts& facts, const std::string& amplifier, double 
   return f;
 }
 
-Finding spread(double all_share, const std::vector<std::string>& largest) {
+namespace {
+
+void mark_demanded(Finding& f, bool demanded) {
+  f.severity = demanded ? Severity::kFault : Severity::kNote;
+  if (!demanded) f.does_not_show += "; nor whether the difference matters: no gate was declared for these outputs";
+  f.evidence["demanded"] = demanded;
+}
+
+}  // namespace
+
+Finding spread(double all_share, const std::vector<std::string>& largest, bool demanded) {
   Finding f;
   f.id = "spread-error";
-  f.severity = Severity::kFault;
   f.nodes = largest;
   f.text = fmt::format(
       "No single node explains the deviation: all local errors together bring {} % of it, none alone "
@@ -171,21 +180,38 @@ Finding spread(double all_share, const std::vector<std::string>& largest) {
   f.does_not_show = "that a wider type for the largest few would not be enough";
   f.next = "try a wider type for a block at a time";
   f.evidence = {{"all_share", json_number(all_share)}};
+  mark_demanded(f, demanded);
   return f;
 }
 
-Finding not_reproduced(double all_share, const std::string& first_divergence) {
+Finding not_reproduced(double all_share, const std::string& first_divergence, bool demanded) {
   Finding f;
   f.id = "not-reproduced";
-  f.severity = Severity::kFault;
   if (!first_divergence.empty()) f.nodes = {first_divergence};
   f.text = fmt::format(
       "Local errors do not reproduce the deviation: injected together they bring {} % of it{}.", percent_of(all_share),
       first_divergence.empty() ? "" : fmt::format("; the first tensor that deviates is {}'s", first_divergence));
-  f.shows = "nodes computed one by one on the device are close to the reference";
+  f.shows = "adding what nodes err one by one on the device to the reference does not give the device's outputs";
   f.does_not_show = "what the compiled whole graph does differently (fusion, layout, another kernel)";
   f.next = "compare with fewer marks, and look at what the device fuses around the first divergence";
   f.evidence = {{"all_share", json_number(all_share)}};
+  mark_demanded(f, demanded);
+  return f;
+}
+
+Finding search_incomplete(double tested_share, const std::string& first_divergence, bool demanded) {
+  Finding f;
+  f.id = "search-incomplete";
+  if (!first_divergence.empty()) f.nodes = {first_divergence};
+  f.text = fmt::format(
+      "The cause was not found: injection did not cover every node (what it covered brings {} % of the deviation){}.",
+      percent_of(tested_share),
+      first_divergence.empty() ? "" : fmt::format("; the first tensor that deviates is {}'s", first_divergence));
+  f.shows = "only that the outputs differ and where tensors start to";
+  f.does_not_show = "which node is the cause, nor that the nodes are right one by one";
+  f.next = "allow the search more: --memory, --injection-seconds";
+  f.evidence = {{"tested_share", json_number(tested_share)}};
+  mark_demanded(f, demanded);
   return f;
 }
 

@@ -134,8 +134,8 @@ TEST(Catalogue, AShareBelowOneIsNeverShownAsAll) {
   CauseFacts facts = cause();
   facts.share = 0.9996;
   EXPECT_THAT(local_cause(facts).text, HasSubstr("brings 99 % of the deviation"));
-  EXPECT_THAT(spread(0.9996, {"a"}).text, HasSubstr("bring 99 % of it"));
-  EXPECT_THAT(not_reproduced(-0.1, "").text, HasSubstr("bring 0 % of it"));
+  EXPECT_THAT(spread(0.9996, {"a"}, true).text, HasSubstr("bring 99 % of it"));
+  EXPECT_THAT(not_reproduced(-0.1, "", true).text, HasSubstr("bring 0 % of it"));
 }
 
 TEST(Catalogue, Amplified) {
@@ -147,17 +147,31 @@ TEST(Catalogue, Amplified) {
 }
 
 TEST(Catalogue, Spread) {
-  const Finding f = spread(0.93, {"a", "b"});
+  const Finding f = spread(0.93, {"a", "b"}, true);
   expect_whole(f, "spread-error", Severity::kFault);
   EXPECT_THAT(f.text, AllOf(HasSubstr("93 %"), HasSubstr("a, b")));
 }
 
 TEST(Catalogue, NotReproduced) {
-  const Finding f = not_reproduced(0.04, "/first");
+  const Finding f = not_reproduced(0.04, "/first", true);
   expect_whole(f, "not-reproduced", Severity::kFault);
   EXPECT_THAT(f.text, AllOf(HasSubstr("4 %"), HasSubstr("/first")));
   EXPECT_THAT(f.nodes, ElementsAre("/first"));
-  EXPECT_THAT(not_reproduced(0.04, "").nodes, ElementsAre());
+  EXPECT_THAT(not_reproduced(0.04, "", true).nodes, ElementsAre());
+}
+
+TEST(Catalogue, SearchIncomplete) {
+  const Finding f = search_incomplete(0.04, "/first", true);
+  expect_whole(f, "search-incomplete", Severity::kFault);
+  EXPECT_THAT(f.text, AllOf(HasSubstr("did not cover every node"), HasSubstr("4 %"), HasSubstr("/first")));
+}
+
+TEST(Catalogue, WithoutACauseAndWithoutAGateItIsANote) {
+  for (const Finding& f :
+       {spread(0.9, {"a"}, false), not_reproduced(0.04, "a", false), search_incomplete(0.04, "a", false)}) {
+    EXPECT_EQ(f.severity, Severity::kNote) << f.id;
+    EXPECT_THAT(f.does_not_show, HasSubstr("no gate was declared")) << f.id;
+  }
 }
 
 TEST(Catalogue, DecisionOnly) {

@@ -60,8 +60,11 @@ struct CauseFacts {
 };
 Finding local_cause(const CauseFacts& facts);
 Finding amplified(const CauseFacts& facts, const std::string& amplifier, double amplification);
-Finding spread(double all_share, const std::vector<std::string>& largest);
-Finding not_reproduced(double all_share, const std::string& first_divergence);
+// Of these three no cause was convicted. `demanded`: a gate failed, or the device alone made NaN, infinities or a dead
+// output; only then is the deviation a fault. Else nobody said how close the outputs have to be, and it is a note.
+Finding spread(double all_share, const std::vector<std::string>& largest, bool demanded);
+Finding not_reproduced(double all_share, const std::string& first_divergence, bool demanded);
+Finding search_incomplete(double tested_share, const std::string& first_divergence, bool demanded);
 Finding decision_only(const std::vector<std::string>& decisions);
 
 Finding partial_placement(const std::string& provider, uint64_t on_device, uint64_t total, uint64_t partitions,

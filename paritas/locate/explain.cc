@@ -166,12 +166,14 @@ class Explanation {
 
   void unexplained() {
     const Sensitivities& s = *input_.sensitivities;
-    if (s.all_share >= kMaterialShare) {
+    if (!s.complete || s.limited) {
+      result_.findings.push_back(catalogue::search_incomplete(s.all_share, result_.first_divergence, input_.demanded));
+    } else if (s.all_share >= kMaterialShare) {
       std::vector<std::string> largest(
           result_.ranked.begin(), result_.ranked.begin() + std::min<std::ptrdiff_t>(3, std::ssize(result_.ranked)));
-      result_.findings.push_back(catalogue::spread(s.all_share, largest));
+      result_.findings.push_back(catalogue::spread(s.all_share, largest, input_.demanded));
     } else {
-      result_.findings.push_back(catalogue::not_reproduced(s.all_share, result_.first_divergence));
+      result_.findings.push_back(catalogue::not_reproduced(s.all_share, result_.first_divergence, input_.demanded));
     }
   }
 

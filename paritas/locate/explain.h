@@ -15,6 +15,7 @@ struct ExplainInput {
   const Sensitivities* sensitivities = nullptr;
   std::string storage_format;  // "float16"; empty: as declared
   bool outputs_deviate = false;
+  bool demanded = false;          // a gate failed, or the device alone made NaN, infinities or a dead output
   bool device_is_plugin = false;  // placement must be known for these
 };
 

@@ -50,6 +50,13 @@ Result<Runners> start_runners(const LocateRequest& request) {
   return Runners{std::move(scratch), std::move(*reference), std::move(*device_result), std::move(*probes_result)};
 }
 
+// A gate failed, or what needs none: NaN or infinities on the device alone, or an output that is dead there (all zero,
+// where the reference is not and its values could be stored).
+bool breaks_without_gate_or_by_it(const OutputRow& row) {
+  if (row.pair.verdict == Verdict::kDeviates) return true;
+  return row.pair.metrics && !row.class_ids && row.pair.metrics->zero_norm && deviates(*row.pair.metrics);
+}
+
 class Locating {
  public:
   explicit Locating(const LocateRequest& request) : request_(request), start_(Clock::now()) {}
@@ -81,6 +88,7 @@ class Locating {
     if (storage()) input.storage_format = name(*storage());
     input.outputs_deviate = !deviation.targets.empty();
     input.device_is_plugin = request_.device.capabilities.device;
+    input.demanded = std::any_of(result_.outputs.begin(), result_.outputs.end(), breaks_without_gate_or_by_it);
     explain(input, result_);
     judge();
     result_.seconds_total = since_start();

@@ -108,6 +108,8 @@ class Gatherer {
 
   Status place(const SessionInfo& session) {
     const auto& index = evidence().prepared->index;
+    if (!session.unoptimised_because.empty())
+      gathering_.notes.push_back(unoptimised_note(device_.target(), session.unoptimised_because));
     evidence().placement = node_table(device_.target().provider, session.assignment, session.partitions, index);
     PARITAS_TRY(require_device_took_part(device_.target(), evidence().placement.counts));
     for (const Path& path : session.op_traces) {

@@ -84,6 +84,7 @@ class Marking {
     }
     auto reply = session->run(request_.inputs, fetch);
     if (!reply) return refuse(std::move(marks), reply.error(), queue);
+    if (result_.unoptimised_because.empty()) result_.unoptimised_because = session->info().unoptimised_because;
     if (result_.assignment.empty()) {
       result_.assignment = session->info().assignment;
       result_.partitions = session->info().partitions;

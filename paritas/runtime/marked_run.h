@@ -28,6 +28,7 @@ struct MarkedRun {
   std::map<std::string, std::string> failed;        // mark -> why it could not be taken
   std::vector<AssignedNode> assignment;             // of the first session
   int partitions = 0;
+  std::string unoptimised_because;  // SessionInfo's, of the first session that has it
   int sessions = 0;
   double seconds = 0;  // opening and running
 };

@@ -166,6 +166,7 @@ Json encode(const SessionInfo& info) {
           {"assignment", std::move(assignment)},
           {"partitions", info.partitions},
           {"op_traces", std::move(traces)},
+          {"unoptimised_because", info.unoptimised_because},
           {"seconds", info.seconds}};
 }
 
@@ -180,6 +181,7 @@ Result<SessionInfo> decode_session_info(const Json& json) {
   info.partitions = static_cast<int>(partitions);
   PARITAS_ASSIGN(const std::vector<std::string> traces, decode_names(json, "op_traces"));
   info.op_traces.assign(traces.begin(), traces.end());
+  PARITAS_ASSIGN(info.unoptimised_because, json_string(json, "unoptimised_because", kSubject));
   PARITAS_ASSIGN(info.seconds, decode_number(json, "seconds"));
   return info;
 }

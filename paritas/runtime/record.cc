@@ -98,6 +98,8 @@ class Recorder {
     PARITAS_ASSIGN(MarkedRun run, run_marked(runner, marked));
     for (const auto& [tensor, reason] : run.failed)
       if (number == 0) info.notes.push_back(fmt::format("\"{}\" could not be recorded: {}", tensor, reason));
+    if (number == 0 && !run.unoptimised_because.empty())
+      info.notes.push_back(unoptimised_note(request_.target, run.unoptimised_because));
     if (number == 0) PARITAS_TRY(place(run, info));
     NamedTensors tensors = request_.samples[number];
     for (const auto& output : index.outputs())

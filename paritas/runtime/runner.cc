@@ -52,8 +52,19 @@ Result<Session> Runner::open(const onnx_model::Model& model, bool op_trace) {
   }
   auto info = worker_->open(request);
   std::filesystem::remove_all(folder, code);  // weights stay mapped while the session needs them
-  if (!info) return tl::make_unexpected(std::move(info).error());
+  if (!info) {
+    Error error = std::move(info).error();
+    if (error.subject == request.model.string()) error.subject = model.subject();  // not the edited copy in scratch
+    return tl::make_unexpected(std::move(error));
+  }
   return Session(worker_.get(), std::move(*info));
+}
+
+std::string unoptimised_note(const Target& target, const std::string& because) {
+  return fmt::format(
+      "{}: with optimisation \"{}\" ONNX Runtime refuses the model ({}); it ran with optimisation off, so what runs in "
+      "the application may be another graph",
+      target.spec.text, target.optimisation, because);
 }
 
 }  // namespace paritas

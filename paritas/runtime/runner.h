@@ -55,4 +55,7 @@ class Runner {
   int opened_ = 0;
 };
 
+// What to tell the user about a session with SessionInfo::unoptimised_because.
+std::string unoptimised_note(const Target& target, const std::string& because);
+
 }  // namespace paritas

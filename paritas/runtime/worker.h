@@ -52,6 +52,8 @@ struct SessionInfo {
   std::vector<AssignedNode> assignment;  // empty when the runtime cannot tell
   int partitions = 0;                    // sub-graphs on the requested provider
   std::vector<Path> op_traces;           // files that the provider wrote
+  // Why the runtime's optimiser was switched off against the target's wish: with it the session could not be opened.
+  std::string unoptimised_because;
   double seconds = 0;
 };
 

@@ -5,6 +5,7 @@
 #include <csignal>
 
 #include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <thread>
 
@@ -60,6 +61,10 @@ class Server {
   Result<Json> hello(const Json& request) {
     if (environment_ != nullptr) return runtime_error(kSubject, "ONNX Runtime is loaded already");
     PARITAS_ASSIGN(const std::string path, json_string(request, "onnxruntime", kSubject));
+    // Runtimes leave files in the folder for temporary files; ours goes when the command ends. No thread runs yet that
+    // reads the environment.
+    PARITAS_ASSIGN(const std::string scratch, json_string(request, "scratch", kSubject));
+    ::setenv("TMPDIR", scratch.c_str(), 1);
     PARITAS_ASSIGN(const ort::LibraryInfo library, ort::load_library(path));
     PARITAS_ASSIGN(environment_, ort::Environment::create());
     return Json{{"version", library.version}, {"path", library.path.string()}};

@@ -2,6 +2,7 @@
 #include <chrono>
 #include <map>
 #include <set>
+#include <stdexcept>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -77,6 +78,30 @@ std::vector<Path> files_below(const Path& folder) {
   }
   std::sort(files.begin(), files.end());
   return files;
+}
+
+// The faults of ONNX Runtime's own graph transformers, which leave a lawful model that they then refuse (1.32: branches
+// of If with pinned dimensions; an identity Cast beside an injected input). A provider's refusal reads otherwise.
+bool blames_the_optimiser(const std::string& message) {
+  for (const char* mark : {"[TypeInferenceError]", "[ShapeInferenceError]", "is not a graph input, initializer"})
+    if (message.find(mark) != std::string::npos) return true;
+  return false;
+}
+
+Ort::Session open_session(const Ort::Env& env, const SessionRequest& request, Ort::SessionOptions& options,
+                          std::string& unoptimised_because) {
+  try {
+    return {env, request.model.c_str(), options};
+  } catch (const Ort::Exception& e) {
+    if (request.target.optimisation == "none" || !blames_the_optimiser(e.what())) throw;
+    unoptimised_because = e.what();
+  }
+  options.SetGraphOptimizationLevel(ORT_DISABLE_ALL);
+  try {
+    return {env, request.model.c_str(), options};
+  } catch (const Ort::Exception& e) {
+    throw std::runtime_error(fmt::format("{} (and without optimisation: {})", unoptimised_because, e.what()));
+  }
 }
 
 }  // namespace
@@ -173,7 +198,7 @@ Result<std::unique_ptr<Session>> Environment::open(const SessionRequest& request
     std::string provider = request.target.provider;
     PARITAS_TRY(impl_->append_provider(options, request, trace_folder, provider));
     const auto start = std::chrono::steady_clock::now();
-    impl->session = Ort::Session(impl_->env, request.model.c_str(), options);
+    impl->session = open_session(impl_->env, request, options, impl->info.unoptimised_because);
     impl->info.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     describe_ports(impl->session, impl->info);
     describe_assignment(impl->session, provider, impl->info);

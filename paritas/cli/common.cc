@@ -217,13 +217,23 @@ int exit_code(Verdict verdict) {
   return verdict == Verdict::kPass || verdict == Verdict::kNotJudged ? kExitPass : kExitDeviates;
 }
 
-Status check_json_target(const CommonOptions& options) {
+Status check_output_file(const std::string& file, bool force) {
   std::error_code code;
-  if (options.json.empty() || options.json == "-") return {};
-  if (const Path parent = Path(options.json).parent_path(); !parent.empty() && !fs::is_directory(parent, code))
-    return input_error(options.json, fmt::format("the folder {} does not exist", parent.string()), "create it first");
-  if (options.force || !fs::exists(options.json, code)) return {};
-  return input_error(options.json, "exists already", "choose another name or pass --force");
+  if (file.empty() || file == "-") return {};
+  if (const Path parent = Path(file).parent_path(); !parent.empty() && !fs::is_directory(parent, code))
+    return input_error(file, fmt::format("the folder {} does not exist", parent.string()), "create it first");
+  if (force || !fs::exists(file, code)) return {};
+  return input_error(file, "exists already", "choose another name or pass --force");
+}
+
+Status check_json_target(const CommonOptions& options) { return check_output_file(options.json, options.force); }
+
+Result<std::pair<std::string, std::string>> split_assignment(const std::string& text, const char* option,
+                                                             const char* example) {
+  const auto equals = text.find('=');
+  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+    return usage_error(fmt::format("{} {}", option, text), "is not NAME=VALUE", fmt::format("for example: {} {}", option, example));
+  return std::pair(text.substr(0, equals), text.substr(equals + 1));
 }
 
 Status emit(const CommonOptions& options, const std::string& text, const Json& json) {

@@ -72,6 +72,10 @@ int exit_code(Verdict verdict);  // exploratory commands: pass and "not judged" 
 // Text to stdout (unless --quiet, or JSON goes there), JSON where it was asked for. A JSON file that exists already is
 // refused before anything runs: call check_json_target first.
 Status check_json_target(const CommonOptions& options);
+Status check_output_file(const std::string& file, bool force);  // the same for any file; empty and "-" are fine
+// "NAME=VALUE" of an option.
+Result<std::pair<std::string, std::string>> split_assignment(const std::string& text, const char* option,
+                                                             const char* example);
 Status emit(const CommonOptions& options, const std::string& text, const Json& json);
 
 }  // namespace paritas::cli

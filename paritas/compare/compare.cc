@@ -2,14 +2,14 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
-#include <cstring>
 #include <unordered_map>
-#include <unordered_set>
 
 #include <fmt/format.h>
 
 #include "paritas/base/threads.h"
+#include "paritas/compare/conclude.h"
+#include "paritas/compare/proposals.h"
+#include "paritas/compare/topk_ties.h"
 
 namespace paritas {
 namespace {
@@ -18,44 +18,24 @@ namespace {
 // threads.
 constexpr uint64_t kSmallTensor = 1 << 18;
 
+// A tensor that is to be compared in every sample.
+struct Planned {
+  std::string name;    // the reference's, or the device's when only that has it
+  std::string device;  // empty: the device has none
+  std::string pairing;
+  bool in_reference = true;
+  Role role = Role::kOutput;
+  std::string declared_role;
+  const TensorInfo* reference_info = nullptr;
+  const TensorInfo* device_info = nullptr;
+};
+
 struct Work {
+  const Planned* plan;
   const Tensor* reference;
   const Tensor* device;
   MetricOptions options;
 };
-
-bool reference_nonfinite_forbidden(const PairMetrics& m, NonfinitePolicy policy) {
-  const NonfiniteCounts& n = m.nonfinite;
-  // Elements where the reference is NaN: nan_nan, and those of nan_other that are not the device's alone. The counts of
-  // device_only cover nan_other and inf_finite together, so a reference NaN or infinity shows as a remainder.
-  const uint64_t one_sided = n.nan_other + n.inf_finite;
-  const uint64_t reference_side = one_sided - std::min(one_sided, n.device_only);
-  switch (policy) {
-    case NonfinitePolicy::kForbid:
-      return n.nan_nan + n.same_inf + n.opposite_inf + reference_side > 0;
-    case NonfinitePolicy::kSameInf:
-      return n.nan_nan > 0 || (n.nan_other > 0 && reference_side > 0);
-    case NonfinitePolicy::kEqual:
-      return false;
-  }
-  return true;
-}
-
-// Disagreements between non-finite values that no metric over finite pairs can see.
-std::string nonfinite_disagreement(const PairMetrics& m, NonfinitePolicy policy) {
-  const NonfiniteCounts& n = m.nonfinite;
-  if (n.device_only > 0)
-    return fmt::format("{} of {} elements are NaN or infinite on the device only", n.device_only, m.count);
-  if (n.nan_other + n.opposite_inf + n.inf_finite > 0)
-    return fmt::format("{} of {} elements are NaN or infinite on one side, or infinities of opposite sign",
-                       n.nan_other + n.opposite_inf + n.inf_finite, m.count);
-  if (policy == NonfinitePolicy::kForbid && n.same_inf + n.nan_nan > 0) return "non-finite elements are forbidden";
-  return {};
-}
-
-std::string sides(const TensorComparison& t) {
-  return fmt::format("reference {}, device {}", to_string(t.reference->shape), to_string(t.device->shape));
-}
 
 struct TensorsByName {
   std::unordered_map<std::string, const Tensor*> by_name;
@@ -68,24 +48,6 @@ struct TensorsByName {
   }
 };
 
-bool missing(const TensorComparison& t) {
-  return t.status == PairStatus::kMissingReference || t.status == PairStatus::kMissingDevice;
-}
-
-// Runs that were fed with different values cannot be compared, whatever the gates say. Why this pair of inputs makes
-// the pairing unusable; empty when it does not.
-std::string input_disagreement(const GateSet& gates, const TensorComparison& t) {
-  if (missing(t)) {
-    // A pattern such as "*" does not ask for inputs by name; whoever names one wants to see it.
-    const bool named =
-        std::any_of(gates.gates.begin(), gates.gates.end(), [&](const Gate& g) { return g.tensor == t.name; });
-    return named ? "a gate names this input, but it is not recorded on both sides" : "";
-  }
-  if (t.status == PairStatus::kShapeDiffers) return "the inputs differ: " + sides(t);
-  if (t.metrics->differing == 0) return {};
-  return fmt::format("the inputs differ: {} of {} elements", t.metrics->differing, t.metrics->count);
-}
-
 class StreamComparison {
  public:
   StreamComparison(SampleStream& reference, SampleStream& device, const CompareOptions& options)
@@ -94,52 +56,120 @@ class StreamComparison {
     result_.device = device.subject();
     result_.reference_info = reference.info();
     result_.device_info = device.info();
+    result_.reference_samples = reference.sample_count();
+    result_.device_samples = device.sample_count();
+    samples_ = std::min(result_.reference_samples, result_.device_samples);
+    if (options.part) {
+      result_.part = true;
+      result_.first_sample = options.part->first_sample;
+      result_.reference_samples = options.part->reference_samples;
+      result_.device_samples = options.part->device_samples;
+    }
+    result_.inputs_unverified = options.inputs_unverified;
+    result_.allow_extra_outputs = options.gates.allow_extra_outputs;
     result_.gates_sha256 = options.gates.sha256;
     for (const Gate& gate : options.gates.gates) result_.gate_texts.push_back(gate.text());
-    for (const TensorInfo& t : device.info().tensors) device_roles_.emplace(t.name, t.role);
-    for (const TensorInfo& t : reference.info().tensors) reference_roles_.emplace(t.name, t.role);
   }
 
   Result<CompareResult> run() {
+    PARITAS_TRY(plan());
     PARITAS_TRY(check_gates());
-    const uint64_t samples = std::min(reference_.sample_count(), device_.sample_count());
-    if (reference_.sample_count() != device_.sample_count())
-      builder_.invalid(fmt::format("the reference has {} samples, the device {}: they cannot be paired",
-                                   reference_.sample_count(), device_.sample_count()));
-    if (samples == 0) builder_.invalid("nothing was compared: a recording holds no sample");
-    for (uint64_t i = 0; i < samples; ++i) {
+    result_.samples = samples_;
+    for (uint64_t i = 0; i < result_.samples; ++i) {
       PARITAS_ASSIGN(Sample reference, reference_.sample(i));
       PARITAS_ASSIGN(Sample device, device_.sample(i));
       PARITAS_TRY(compare_sample(reference, device));
+      if (i == 0 && !unmatched_reference_.empty() && !unmatched_device_.empty()) {
+        PARITAS_ASSIGN(result_.proposals, propose_pairs(reference, unmatched_reference_, device, unmatched_device_,
+                                                        options_.threads));
+      }
     }
-    result_.samples = samples;
-    conclude();
+    conclude(result_);
+    add_notes();
     return std::move(result_);
   }
 
  private:
-  Status check_gates() {
+  static std::vector<std::string> names_of(const RunInfo& info) {
     std::vector<std::string> names;
-    for (const TensorInfo& t : reference_.info().tensors) names.push_back(t.name);
-    for (const TensorInfo& t : device_.info().tensors)
-      if (reference_roles_.count(t.name) == 0) names.push_back(t.name);
-    return check_gates_match(options_.gates, names);
+    for (const TensorInfo& t : info.tensors) names.push_back(t.name);
+    return names;
   }
 
-  Role role_of(const std::string& name) const {
-    if (auto it = reference_roles_.find(name); it != reference_roles_.end()) return it->second;
-    if (auto it = device_roles_.find(name); it != device_roles_.end()) return it->second;
-    return Role::kOutput;
+  Status plan() {
+    PARITAS_ASSIGN(const Pairing pairing, pair_names(names_of(reference_.info()), names_of(device_.info()), options_.pairing,
+                                                     result_.reference, result_.device));
+    std::unordered_map<std::string, const NamePair*> pairs;
+    for (const NamePair& pair : pairing.pairs) pairs.emplace(pair.reference, &pair);
+    std::unordered_map<std::string, const TensorInfo*> device;
+    for (const TensorInfo& t : device_.info().tensors) device.emplace(t.name, &t);
+    const auto declared = [this](const std::string& name) {
+      auto it = options_.roles.find(name);
+      return it == options_.roles.end() ? std::string() : it->second;
+    };
+    for (const TensorInfo& t : reference_.info().tensors) {
+      Planned p{t.name, {}, {}, true, t.role, declared(t.name), &t, nullptr};
+      if (auto it = pairs.find(t.name); it != pairs.end()) {
+        p.device = it->second->device;
+        p.pairing = it->second->rule;
+        p.device_info = device.at(p.device);
+      }
+      plan_.push_back(std::move(p));
+    }
+    for (const std::string& name : pairing.unmatched_device)
+      plan_.push_back({name, name, {}, false, device.at(name)->role, declared(name), nullptr, device.at(name)});
+    unmatched_reference_ = pairing.unmatched_reference;
+    unmatched_device_ = pairing.unmatched_device;
+    for (const auto& [name, role] : options_.roles)
+      if (std::none_of(plan_.begin(), plan_.end(), [&n = name](const Planned& p) { return p.name == n; }))
+        return usage_error(fmt::format("role of \"{}\"", name), "neither side has a tensor of this name");
+    return {};
+  }
+
+  GateSubject subject(const Planned& p) const {
+    const TensorInfo* info = p.reference_info != nullptr ? p.reference_info : p.device_info;
+    return {p.name, p.role, p.declared_role, info->dtype};
+  }
+
+  Status check_gates() {
+    std::vector<GateSubject> subjects;
+    for (const Planned& p : plan_) subjects.push_back(subject(p));
+    for (const Gate& gate : options_.gates.gates)
+      if (!gate.task.empty() && !gate.optional) result_.task_gates.push_back(gate.text());
+    PARITAS_ASSIGN(auto notes, check_gates_match(options_.gates, subjects));
+    result_.notes.insert(result_.notes.end(), notes.begin(), notes.end());
+    return {};
+  }
+
+  bool gated(const Planned& p) const { return !options_.gates.for_tensor(subject(p)).empty(); }
+
+  Result<MetricOptions> metric_options(const Planned& p, const Tensor* x, const Tensor* y) const {
+    MetricOptions options;
+    options.quantiles = options_.quantiles;
+    PARITAS_TRY(options_.gates.configure(subject(p), options));
+    if (x != nullptr && y != nullptr && is_float(x->dtype) && options_.gates.uses(subject(p), GateUnit::kStorage)) {
+      const auto known = p.device_info != nullptr ? p.device_info->storage_type : std::nullopt;
+      options.storage_type = known ? known : is_float(y->dtype) ? std::optional(y->dtype) : std::nullopt;
+    }
+    return options;
   }
 
   Status compare_sample(const Sample& reference, const Sample& device) {
     const TensorsByName references(reference), devices(device);
     std::vector<TensorComparison> pairs;
     std::vector<Work> work;
-    auto add = [&](const std::string& name, const Tensor* x, const Tensor* y) -> Status {
+    for (const Planned& p : plan_) {
+      const Tensor* x = p.in_reference ? references.find(p.name) : nullptr;
+      const Tensor* y = p.device.empty() ? nullptr : devices.find(p.device);
+      // What neither side holds in this sample is no gap, unless it is an output or a gate waits for it.
+      const bool must_exist = p.in_reference && (p.role == Role::kOutput || gated(p));
+      if (x == nullptr && y == nullptr && !must_exist) continue;
       TensorComparison pair;
-      pair.name = name;
-      pair.role = role_of(name);
+      pair.name = p.name;
+      if (!p.device.empty() && p.device != p.name) pair.device_name = p.device;
+      pair.pairing = p.pairing;
+      pair.role = p.role;
+      pair.declared_role = p.declared_role;
       pair.sample = reference.id;
       if (x != nullptr) pair.reference = SideInfo{x->dtype, x->shape};
       if (y != nullptr) pair.device = SideInfo{y->dtype, y->shape};
@@ -147,44 +177,33 @@ class StreamComparison {
                     : y == nullptr         ? PairStatus::kMissingDevice
                     : x->shape != y->shape ? PairStatus::kShapeDiffers
                                            : PairStatus::kCompared;
-      Work item{x, y, {}};
-      item.options.quantiles = options_.quantiles;
-      PARITAS_TRY(options_.gates.configure(name, item.options));
+      PARITAS_ASSIGN(MetricOptions options, metric_options(p, x, y));
       pairs.push_back(std::move(pair));
-      work.push_back(item);
-      return {};
-    };
-    for (const TensorInfo& t : reference_.info().tensors) {
-      const Tensor* x = references.find(t.name);
-      const Tensor* y = devices.find(t.name);
-      // An intermediate that neither side holds in this sample is no gap, unless a gate waits for it.
-      const bool must_exist = t.role == Role::kOutput || gated(t.name);
-      if (x != nullptr || y != nullptr || must_exist) PARITAS_TRY(add(t.name, x, y));
+      work.push_back({&p, x, y, std::move(options)});
     }
-    for (const TensorInfo& t : device_.info().tensors)
-      if (reference_roles_.count(t.name) == 0) PARITAS_TRY(add(t.name, nullptr, devices.find(t.name)));
     PARITAS_TRY(measure(pairs, work));
-    for (TensorComparison& pair : pairs) {
-      judge_tensor(options_.gates, pair);
-      record(std::move(pair));
-    }
+    PARITAS_TRY(judge_sample(pairs, work, references, devices));
+    for (TensorComparison& pair : pairs) result_.tensors.push_back(std::move(pair));
     return {};
   }
 
   Status measure(std::vector<TensorComparison>& pairs, std::vector<Work>& work) {
     std::vector<size_t> small, large;
     for (size_t i = 0; i < pairs.size(); ++i)
-      if (pairs[i].status == PairStatus::kCompared)
-        (work[i].reference->count() <= kSmallTensor ? small : large).push_back(i);
+      if (pairs[i].compared()) (work[i].reference->count() <= kSmallTensor ? small : large).push_back(i);
     std::vector<std::optional<Error>> errors(pairs.size());
     std::atomic<uint64_t> done{0};
     auto one = [&](size_t i, int threads) {
       work[i].options.threads = threads;
-      auto metrics = compare_tensors(*work[i].reference, *work[i].device, work[i].options);
-      if (metrics)
-        pairs[i].metrics = std::move(*metrics);
-      else
-        errors[i] = metrics.error();
+      const Planned& p = *work[i].plan;
+      auto made = compare_pair(p.name, p.role, *work[i].reference, *work[i].device, work[i].options,
+                               p.reference_info->quantisation, p.device_info->quantisation);
+      if (made) {
+        pairs[i].metrics = std::move(made->metrics);
+        pairs[i].notes = std::move(made->notes);
+      } else {
+        errors[i] = made.error();
+      }
       ++done;
     };
     parallel_for(small.size(), options_.threads, [&](size_t k, int) { one(small[k], 1); });
@@ -197,58 +216,71 @@ class StreamComparison {
     return {};
   }
 
-  bool gated(const std::string& name) const { return !options_.gates.for_tensor(name).empty(); }
-
-  void record(TensorComparison pair) {
-    Coverage& c = result_.coverage;
-    const bool compared = pair.status == PairStatus::kCompared;
-    inputs_unpaired_ |= pair.role == Role::kInput && missing(pair);
-    if (pair.status == PairStatus::kMissingDevice) note_unmatched(result_.unmatched_reference, pair.name);
-    if (pair.status == PairStatus::kMissingReference) note_unmatched(result_.unmatched_device, pair.name);
-    if (pair.role == Role::kOutput) {
-      ++c.outputs;
-      c.outputs_compared += compared;
-      c.outputs_gated += gated(pair.name);
-    } else if (pair.role == Role::kIntermediate && pair.reference) {
-      ++c.intermediates;
-      c.intermediates_compared += compared;
+  // Inputs first: where they differ, nothing about the outputs can be judged.
+  Status judge_sample(std::vector<TensorComparison>& pairs, const std::vector<Work>& work, const TensorsByName& references,
+                      const TensorsByName& devices) {
+    bool inputs_differ = false;
+    for (size_t i = 0; i < pairs.size(); ++i) {
+      if (pairs[i].role != Role::kInput) continue;
+      judge_tensor(options_.gates, pairs[i]);
+      PARITAS_TRY(judge_quantised_input(pairs[i], work[i]));
+      inputs_differ |= pairs[i].verdict == Verdict::kInvalid;
     }
-    const bool has_say = pair.role == Role::kOutput || (pair.role == Role::kIntermediate && gated(pair.name));
-    const bool counts = has_say || pair.verdict < Verdict::kNotJudged;
-    if (counts) {
-      const std::string where = reference_.sample_count() > 1 ? fmt::format(" ({})", pair.sample) : "";
-      const std::string reason = fmt::format("{}: {}{}", pair.name, pair.rule, where);
-      switch (pair.verdict) {
-        case Verdict::kInvalid:
-          builder_.invalid(reason);
-          break;
-        case Verdict::kDeviates:
-          builder_.deviates(reason);
-          break;
-        case Verdict::kNotJudged:
-          builder_.not_judged(reason);
-          break;
-        case Verdict::kPass:
-          builder_.passed(reason);
-          break;
-      }
+    for (TensorComparison& pair : pairs) {
+      if (pair.role == Role::kInput) continue;
+      judge_tensor(options_.gates, pair);
+      PARITAS_TRY(judge_ranked(pair, references, devices));
+      if (!inputs_differ || pair.verdict == Verdict::kInvalid || (pair.role != Role::kOutput && !pair.gated)) continue;
+      pair.verdict = Verdict::kNotJudged;
+      pair.rule = "not judged: the inputs differ";
     }
-    result_.tensors.push_back(std::move(pair));
+    return {};
   }
 
-  static void note_unmatched(std::vector<std::string>& list, const std::string& name) {
-    if (std::find(list.begin(), list.end(), name) == list.end()) list.push_back(name);
+  Status judge_quantised_input(TensorComparison& pair, const Work& work) const {
+    if (!pair.compared()) return {};
+    std::optional<QuantisationRule> rule;
+    if (auto it = options_.input_rules.find(pair.name); it != options_.input_rules.end()) rule = it->second;
+    const auto& of_device = work.plan->device_info->quantisation;
+    PARITAS_ASSIGN(const auto agreement,
+                   compare_quantised_input(*work.reference, *work.device, rule,
+                                           of_device ? of_device : work.plan->reference_info->quantisation));
+    if (!agreement) return {};
+    pair.verdict = agreement->equal ? Verdict::kPass : Verdict::kInvalid;
+    pair.rule = agreement->equal ? agreement->text : "the inputs differ: " + agreement->text;
+    return {};
   }
 
-  void conclude() {
-    if (result_.coverage.outputs == 0 && result_.samples > 0)
-      builder_.invalid("no output was compared: the recordings share no output");
-    std::stable_partition(result_.tensors.begin(), result_.tensors.end(),
-                          [](const TensorComparison& t) { return t.role == Role::kOutput; });
-    result_.verdict = builder_.verdict();
-    result_.reasons = builder_.reasons();
+  // Ids whose order differs only within equal scores are the same answer.
+  Status judge_ranked(TensorComparison& pair, const TensorsByName& references, const TensorsByName& devices) const {
+    for (const RankedPair& ranked : options_.ranked) {
+      if (ranked.ids != pair.name || !pair.compared() || pair.verdict != Verdict::kDeviates) continue;
+      const Planned* scores = find_plan(ranked.scores);
+      const Planned* ids = find_plan(ranked.ids);
+      if (scores == nullptr || scores->device.empty() || ids == nullptr) continue;
+      const Tensor *a = references.find(scores->name), *b = references.find(ids->name);
+      const Tensor *c = devices.find(scores->device), *d = devices.find(ids->device);
+      if (a == nullptr || b == nullptr || c == nullptr || d == nullptr) continue;
+      PARITAS_ASSIGN(const bool equal, equal_up_to_ties(*a, *b, *c, *d));
+      if (!equal) continue;
+      pair.verdict = Verdict::kPass;
+      pair.rule = fmt::format("equal up to the order of equal scores in {}", ranked.scores);
+    }
+    return {};
+  }
+
+  const Planned* find_plan(const std::string& name) const {
+    for (const Planned& p : plan_)
+      if (p.name == name) return &p;
+    return nullptr;
+  }
+
+  void add_notes() {
     if (options_.gates.empty()) result_.notes.push_back("no gates were declared");
-    if (inputs_unpaired_) result_.notes.push_back("inputs are not recorded on both sides: equal inputs are assumed");
+    if (options_.inputs_unverified && std::none_of(plan_.begin(), plan_.end(), [](const Planned& p) {
+          return p.role == Role::kInput && p.in_reference && !p.device.empty();
+        }))
+      result_.notes.push_back("inputs are not recorded on both sides: equal inputs are assumed, as asked");
     const std::string &x = result_.reference_info.model_sha256, &y = result_.device_info.model_sha256;
     if (!x.empty() && !y.empty() && x != y) result_.notes.push_back("the two sides ran different model files");
   }
@@ -256,108 +288,33 @@ class StreamComparison {
   SampleStream& reference_;
   SampleStream& device_;
   const CompareOptions& options_;
-  std::unordered_map<std::string, Role> reference_roles_, device_roles_;
-  VerdictBuilder builder_;
+  std::vector<Planned> plan_;
+  std::vector<std::string> unmatched_reference_, unmatched_device_;
+  uint64_t samples_ = 0;
   CompareResult result_;
-  bool inputs_unpaired_ = false;
 };
+
+constexpr std::pair<PairStatus, std::string_view> kStatusNames[] = {{PairStatus::kCompared, "compared"},
+                                                                    {PairStatus::kShapeDiffers, "shape differs"},
+                                                                    {PairStatus::kMissingReference, "missing in reference"},
+                                                                    {PairStatus::kMissingDevice, "missing on device"}};
 
 }  // namespace
 
 std::string_view name(PairStatus status) {
-  switch (status) {
-    case PairStatus::kCompared:
-      return "compared";
-    case PairStatus::kShapeDiffers:
-      return "shape differs";
-    case PairStatus::kMissingReference:
-      return "missing in reference";
-    case PairStatus::kMissingDevice:
-      return "missing on device";
-  }
+  for (const auto& [each, text] : kStatusNames)
+    if (each == status) return text;
   return "missing";
 }
 
-void judge_tensor(const GateSet& gates, TensorComparison& t) {
-  const auto applicable = gates.for_tensor(t.name);
-  const bool must_exist = t.role == Role::kOutput || !applicable.empty();
-  auto decide = [&t](Verdict verdict, std::string rule) {
-    t.verdict = verdict;
-    t.rule = std::move(rule);
-  };
-  if (t.role == Role::kInput) {
-    std::string disagreement = input_disagreement(gates, t);
-    if (!disagreement.empty()) return decide(Verdict::kInvalid, std::move(disagreement));
-    if (missing(t)) return decide(Verdict::kPass, "recorded on one side only");
-    for (const Gate* gate : applicable)
-      if (const GateOutcome outcome = evaluate(*gate, *t.metrics); gate->tensor == t.name && !outcome.passed)
-        return decide(Verdict::kDeviates, outcome.text);
-    return decide(Verdict::kPass, "equal inputs");
-  }
-  switch (t.status) {
-    case PairStatus::kMissingDevice:
-      return must_exist ? decide(Verdict::kDeviates, "missing on the device")
-                        : decide(Verdict::kPass, "missing, not gated");
-    case PairStatus::kMissingReference:
-      return must_exist ? decide(Verdict::kInvalid, "missing in the reference")
-                        : decide(Verdict::kPass, "missing, not gated");
-    case PairStatus::kShapeDiffers:
-      return must_exist ? decide(Verdict::kDeviates, "shapes differ: " + sides(t))
-                        : decide(Verdict::kPass, "shapes differ, not gated: " + sides(t));
-    case PairStatus::kCompared:
-      break;
-  }
-  const PairMetrics& m = *t.metrics;
-  if (m.count == 0 && must_exist) return decide(Verdict::kInvalid, "holds no element: nothing was compared");
-  if (!applicable.empty() && reference_nonfinite_forbidden(m, gates.nonfinite))
-    return decide(Verdict::kInvalid, "the reference holds values that are not finite, which the gates do not allow");
-  if (t.role == Role::kOutput || !applicable.empty()) {
-    const bool gated_or_device = !applicable.empty() || m.nonfinite.device_only > 0;
-    std::string disagreement = nonfinite_disagreement(m, gates.nonfinite);
-    if (!disagreement.empty() && gated_or_device) return decide(Verdict::kDeviates, std::move(disagreement));
-  }
-  if (applicable.empty())
-    return t.role == Role::kOutput ? decide(Verdict::kNotJudged, "no gate covers it")
-                                   : decide(Verdict::kPass, "not gated");
-  std::string passed;
-  for (const Gate* gate : applicable) {
-    const GateOutcome outcome = evaluate(*gate, m);
-    if (!outcome.value) return decide(Verdict::kInvalid, outcome.text);  // a gate that cannot be judged is no evidence
-    if (!outcome.passed) return decide(Verdict::kDeviates, outcome.text);
-    passed += (passed.empty() ? "" : "; ") + outcome.text;
-  }
-  decide(Verdict::kPass, passed);
-}
-
-Result<TensorComparison> compare_pair(const std::string& name, Role role, const Tensor& reference, const Tensor& device,
-                                      MetricOptions options) {
-  TensorComparison pair;
-  pair.name = name;
-  pair.role = role;
-  pair.reference = SideInfo{reference.dtype, reference.shape};
-  pair.device = SideInfo{device.dtype, device.shape};
-  if (reference.shape != device.shape) {
-    pair.status = PairStatus::kShapeDiffers;
-    return pair;
-  }
-  PARITAS_ASSIGN(pair.metrics, compare_tensors(reference, device, options));
-  return pair;
+std::optional<PairStatus> pair_status_from_name(std::string_view text) {
+  for (const auto& [each, word] : kStatusNames)
+    if (word == text) return each;
+  return std::nullopt;
 }
 
 Result<CompareResult> compare_streams(SampleStream& reference, SampleStream& device, const CompareOptions& options) {
   return StreamComparison(reference, device, options).run();
-}
-
-Result<bool> equal_bytes(const Tensor& a, const Tensor& b) {
-  if (a.dtype != b.dtype || a.shape != b.shape || a.bytes.size() != b.bytes.size()) return false;
-  std::vector<std::byte> x(1 << 20), y(1 << 20);
-  for (uint64_t at = 0; at < a.bytes.size(); at += x.size()) {
-    const auto n = static_cast<size_t>(std::min<uint64_t>(x.size(), a.bytes.size() - at));
-    PARITAS_TRY(a.bytes.read(at, std::span(x).first(n)));
-    PARITAS_TRY(b.bytes.read(at, std::span(y).first(n)));
-    if (std::memcmp(x.data(), y.data(), n) != 0) return false;
-  }
-  return true;
 }
 
 }  // namespace paritas

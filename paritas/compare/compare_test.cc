@@ -27,8 +27,10 @@ GateSet gate_set(const std::vector<std::string>& texts, NonfinitePolicy policy =
   return set;
 }
 
-CompareResult compare(MemoryStream& reference, MemoryStream& device, GateSet gates = {}) {
+// Most of these tests are about outputs: unrecorded inputs may count as equal.
+CompareResult compare(MemoryStream& reference, MemoryStream& device, GateSet gates = {}, bool inputs_unverified = true) {
   CompareOptions options;
+  options.inputs_unverified = inputs_unverified;
   options.gates = std::move(gates);
   options.threads = 2;
   auto result = compare_streams(reference, device, options);
@@ -310,13 +312,129 @@ TEST_F(Compare, AGateThatNamesAnInputIsNotIgnored) {
   EXPECT_EQ(run({"a: max_abs<=0", "x: max_abs>=5"}).verdict, Verdict::kDeviates);
 }
 
-TEST_F(Compare, InputsOfOneSideOnlyAreAssumedEqualAndNoted) {
+TEST_F(Compare, UnrecordedInputsLeaveNothingJudgedUnlessTheUserSaysSo) {
   reference_.input("x", {1}).output("a", {1});
   device_.output("a", {1});
-  const CompareResult result = run({"*: max_abs<=0"});
-  EXPECT_EQ(result.verdict, Verdict::kPass);
-  EXPECT_THAT(result.notes, Contains("inputs are not recorded on both sides: equal inputs are assumed"));
+  const CompareResult asked = run({"*: max_abs<=0"});
+  EXPECT_EQ(asked.verdict, Verdict::kPass);
+  EXPECT_THAT(asked.notes, Contains(HasSubstr("equal inputs are assumed, as asked")));
   EXPECT_EQ(run({"a: max_abs<=0", "x: max_abs<=0"}).verdict, Verdict::kInvalid);
+  const CompareResult strict = compare(reference_, device_, gate_set({"*: max_abs<=0"}), false);
+  EXPECT_EQ(strict.verdict, Verdict::kNotJudged);
+  EXPECT_THAT(strict.reasons, Contains(HasSubstr("the inputs are not recorded on both sides")));
+  // A failed gate stays a deviation: it is no pass, whatever it was fed with.
+  EXPECT_EQ(compare(reference_, device_, gate_set({"a: max_abs>=5"}), false).verdict, Verdict::kDeviates);
+}
+
+TEST_F(Compare, OutputsAreNotJudgedWhereInputsDiffer) {
+  reference_.input("x", {1}).output("a", {1}).intermediate("i", {1});
+  device_.input("x", {2}).output("a", {7}).intermediate("i", {1});
+  const CompareResult result = run({"a: max_abs<=0"});
+  EXPECT_EQ(result.verdict, Verdict::kInvalid);
+  EXPECT_EQ(result.tensors.front().verdict, Verdict::kNotJudged);
+  EXPECT_THAT(result.tensors.front().rule, HasSubstr("the inputs differ"));
+}
+
+TEST_F(Compare, AQuantisedInputCountsAsEqualByItsRule) {
+  reference_.input("x", {-1, 0, 0.5F, 1}).output("a", {1});
+  const std::vector<uint8_t> codes = {64, 128, 160, 192};
+  device_.add("x", Role::kInput, tensor_from_values(DType::kU8, {4}, codes)).output("a", {1});
+  EXPECT_EQ(run({"a: max_abs<=0"}).verdict, Verdict::kInvalid);  // nothing declared: the values differ
+  CompareOptions options;
+  options.gates = gate_set({"a: max_abs<=0"});
+  options.input_rules["x"] = parse_quantisation_rule("scale=0.015625,zero_point=128", "r").value();
+  const auto result = compare_streams(reference_, device_, options).value();
+  EXPECT_EQ(result.verdict, Verdict::kPass);
+  EXPECT_THAT(result.tensors[1].rule, HasSubstr("equal after quantisation"));
+}
+
+TEST_F(Compare, AnotherRoundingRuleIsNamed) {
+  reference_.input("x", {0.5F, 1.5F, 2.5F, -0.5F}).output("a", {1});
+  const std::vector<int8_t> away = {1, 2, 3, -1};
+  device_.add("x", Role::kInput, tensor_from_values(DType::kI8, {4}, away)).output("a", {1});
+  CompareOptions options;
+  options.gates = gate_set({"a: max_abs<=0"});
+  options.input_rules["x"] = parse_quantisation_rule("scale=1,zero_point=0", "r").value();
+  auto result = compare_streams(reference_, device_, options).value();
+  EXPECT_EQ(result.verdict, Verdict::kInvalid);
+  EXPECT_THAT(result.reasons.front(), AllOf(HasSubstr("by up to 1 step"), HasSubstr("ties away from zero")));
+  options.input_rules["x"] = parse_quantisation_rule("scale=1,zero_point=0,rounding=away", "r").value();
+  result = compare_streams(reference_, device_, options).value();
+  EXPECT_EQ(result.verdict, Verdict::kPass);
+}
+
+TEST_F(Compare, QuantisedTensorsAreComparedInRealValuesAndInSteps) {
+  const auto quantised = [](MemoryStream& stream, std::vector<uint8_t> codes, int64_t zero_point) {
+    stream.add("q", Role::kOutput, tensor_from_values(DType::kU8, {4}, codes));
+    stream.edit_info().tensors.back().quantisation = Quantisation{{0.5}, {zero_point}, {}};
+  };
+  quantised(reference_, {10, 20, 30, 40}, 10);
+  quantised(device_, {10, 21, 30, 38}, 10);
+  const CompareResult same = run({"q: max_step<=2 and mean_step<=0.75"});
+  EXPECT_EQ(same.verdict, Verdict::kPass) << same.reasons.front();
+  EXPECT_EQ(same.tensors[0].metrics->max_abs, 1);  // two steps of 0.5
+  EXPECT_EQ(same.tensors[0].metrics->codes->max_step, 2u);
+  MemoryStream shifted("dev");
+  quantised(shifted, {12, 22, 32, 42}, 12);
+  const CompareResult equal = compare(reference_, shifted, gate_set({"q: max_abs<=0"}));
+  EXPECT_EQ(equal.verdict, Verdict::kPass) << equal.reasons.front();
+  EXPECT_EQ(equal.tensors[0].metrics->steps->max, 0);
+  MemoryStream floats("dev");
+  floats.output("q", {0, 5, 10, 14});
+  const CompareResult mixed = compare(reference_, floats, gate_set({"q: max_step<=2"}));
+  EXPECT_EQ(mixed.verdict, Verdict::kPass) << mixed.reasons.front();
+  EXPECT_EQ(mixed.tensors[0].metrics->steps->max, 2);
+}
+
+TEST_F(Compare, IdsOfEqualScoresMayComeInAnyOrder) {
+  const auto ids = [](MemoryStream& stream, std::vector<int64_t> values) {
+    stream.add("ids", Role::kOutput, tensor_from_values(DType::kI64, {3}, values));
+  };
+  reference_.output("scores", {0.5F, 0.5F, 0.1F});
+  ids(reference_, {4, 7, 1});
+  device_.output("scores", {0.5F, 0.5F, 0.1F});
+  ids(device_, {7, 4, 1});
+  CompareOptions options;
+  options.inputs_unverified = true;
+  options.gates = gate_set({"*: differing<=0"});
+  EXPECT_EQ(compare_streams(reference_, device_, options)->verdict, Verdict::kDeviates);
+  options.ranked = {{"scores", "ids"}};
+  EXPECT_EQ(compare_streams(reference_, device_, options)->verdict, Verdict::kPass);
+  MemoryStream other("dev");
+  other.output("scores", {0.5F, 0.5F, 0.1F});
+  ids(other, {4, 1, 7});
+  EXPECT_EQ(compare_streams(reference_, other, options)->verdict, Verdict::kDeviates);
+}
+
+TEST_F(Compare, ExtraOutputsAndOtherTypesAsDeclared) {
+  reference_.output("a", {1});
+  device_.output("a", {1}).output("b", {1});
+  GateSet gates = gate_set({"a: max_abs<=0"});
+  EXPECT_EQ(compare(reference_, device_, gates).verdict, Verdict::kInvalid);
+  gates.allow_extra_outputs = true;
+  EXPECT_EQ(compare(reference_, device_, gates).verdict, Verdict::kPass);
+  MemoryStream wide("dev");
+  wide.add("a", Role::kOutput, tensor_from_values<double>(DType::kF64, {1}, {1}));
+  EXPECT_EQ(compare(reference_, wide, gates).verdict, Verdict::kPass);
+  gates.exact_dtypes = true;
+  EXPECT_EQ(compare(reference_, wide, gates).verdict, Verdict::kDeviates);
+}
+
+TEST_F(Compare, GatesOnTasksAreNotForgotten) {
+  reference_.output("a", {1});
+  device_.output("a", {1});
+  EXPECT_EQ(run({"a: max_abs<=0", "task=detections: unmatched<=0"}).verdict, Verdict::kNotJudged);
+}
+
+TEST_F(Compare, UnpairedTensorsAreProposedByContentOnly) {
+  reference_.output("a", {1}).intermediate("p", {1, 2, 3, 4, 5, 6, 7, 8}).intermediate("q", {8, 7, 6, 5, 4, 3, 2, 0});
+  device_.output("a", {1}).intermediate("x9", {8, 7, 6, 5, 4, 3, 2, 0}).intermediate("x3", {1, 2, 3, 4, 5, 6, 7, 8.1F});
+  const CompareResult result = run({"a: max_abs<=0"});
+  ASSERT_EQ(result.proposals.size(), 2u);
+  EXPECT_EQ(result.proposals[0].device, "x3");
+  EXPECT_EQ(result.proposals[0].runner_up, "x9");
+  EXPECT_EQ(result.proposals[1].device, "x9");
+  EXPECT_EQ(result.coverage.intermediates_compared, 0u);
 }
 
 TEST_F(Compare, AnotherModelFileIsNoted) {

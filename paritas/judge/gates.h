@@ -7,32 +7,74 @@
 //   op = ">="
 //   value = 0.99
 //
-// or inline: 'scores: cosine>=0.99', 'logits*: outside<=0, atol=1e-5, rtol=1e-5'.
+// or inline: 'scores: cosine>=0.99', 'logits*: outside<=0, atol=1e-5, rtol=1e-5', 'y: max_abs<=2 steps or cosine>=0.999'.
+// docs/gates.md describes all of it.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "paritas/base/files.h"
+#include "paritas/base/json.h"
 #include "paritas/metrics/pair_metrics.h"
+#include "paritas/recording/provenance.h"
 
 namespace paritas {
 
 enum class GateOp { kLess, kLessEqual, kGreaterEqual, kGreater, kEqual };
 std::string_view name(GateOp op);  // "<", "<=", ...
 
-struct Gate {
-  std::string tensor;  // pattern
-  std::string metric;  // see metric_table.h
+// What a threshold on a metric in the tensor's own unit is measured in.
+enum class GateUnit {
+  kAbsolute,
+  kRange,    // largest minus smallest finite value of the reference
+  kEpsilon,  // epsilon of the coarser float type, times the reference's largest magnitude
+  kSteps,    // quantisation steps
+  kStorage,  // storage baseline: what storing the reference in the device's type alone costs
+};
+std::string_view name(GateUnit unit);  // "", "range", "epsilon", "steps", "storage"
+
+struct Condition {
+  std::string metric;  // see metric_table.h; of a task: the name of its figure
   GateOp op = GateOp::kLessEqual;
   double value = 0;
+  GateUnit unit = GateUnit::kAbsolute;
   std::optional<double> atol;  // for `outside`
   std::optional<double> rtol;
-  std::string origin;  // "--gate", or "gates.toml, gate 2"
 
-  std::string text() const;  // "scores: cosine >= 0.99"
-  bool matches(const std::string& tensor_name) const;
+  std::string text() const;  // "cosine >= 0.99"
+};
+
+// What a gate may apply to.
+struct GateSubject {
+  // An output of which only the name is known.
+  GateSubject(std::string tensor_name) : name(std::move(tensor_name)) {}  // NOLINT(google-explicit-constructor)
+  GateSubject(const char* tensor_name) : name(tensor_name) {}             // NOLINT(google-explicit-constructor)
+  GateSubject(std::string tensor_name, Role tensor_role, std::string declared, std::optional<DType> type)
+      : name(std::move(tensor_name)), role(tensor_role), declared_role(std::move(declared)), dtype(type) {}
+  std::string name;
+  Role role = Role::kOutput;
+  std::string declared_role;   // "scores", "boxes", ...: what the user says it means; empty without
+  std::optional<DType> dtype;  // of the reference; unknown when it is missing
+};
+
+struct Gate {
+  // Which tensors: all that are given must fit. A gate on a task has `task` alone.
+  std::string tensor;  // pattern; empty: any
+  std::string role;    // "output", "intermediate", "input", or a declared role; empty: any
+  std::string type;    // "float" or "integer"; empty: any
+  std::string task;    // name of a task check, as a pattern
+  // Any of these alternatives, each of which demands all of its conditions.
+  std::vector<std::vector<Condition>> any;
+  bool optional = false;  // may match nothing
+  std::string origin;     // "--gate", or "gates.toml, gate 2"
+
+  std::string selector() const;  // "scores", "role=scores", "task=detections"
+  std::string text() const;      // "scores: cosine >= 0.99"
+  bool matches(const GateSubject& subject) const;
+  bool names_exactly(const std::string& tensor_name) const;
 };
 
 // What non-finite values of the reference mean.
@@ -45,30 +87,50 @@ enum class NonfinitePolicy {
 struct GateSet {
   std::vector<Gate> gates;
   NonfinitePolicy nonfinite = NonfinitePolicy::kSameInf;
-  std::string sha256;  // of the file's bytes, or of the inline texts joined by newlines; empty without gates
+  bool allow_extra_outputs = false;  // outputs that only the device has
+  bool exact_dtypes = false;         // both sides must have the same element type
+  std::string sha256;  // of the file's bytes, of profiles and inline texts joined by newlines; empty without gates
 
   bool empty() const { return gates.empty(); }
   // Gates that apply to a tensor, in declared order.
-  std::vector<const Gate*> for_tensor(const std::string& name) const;
-  // Sets the metric options that the gates for this tensor need (tolerances, quantiles). An error when two gates on
-  // "outside" match the tensor with different tolerances: the fused pass measures one.
-  Status configure(const std::string& name, MetricOptions& options) const;
+  std::vector<const Gate*> for_tensor(const GateSubject& subject) const;
+  std::vector<const Gate*> for_task(const std::string& task) const;
+  // A threshold for this tensor is measured in this unit.
+  bool uses(const GateSubject& subject, GateUnit unit) const;
+  // Sets the metric options that the gates for this tensor need (tolerances, quantiles). An error when
+  // two conditions on "outside" apply to the tensor with different tolerances: the fused pass measures one.
+  Status configure(const GateSubject& subject, MetricOptions& options) const;
 };
 
 Result<Gate> parse_gate(const std::string& text);
 Result<GateSet> parse_gates_toml(const std::string& text, const std::string& subject);
-// Either may be empty. The file is read before any tensor is.
+// The same content as JSON (a project file's part): keys nonfinite, extra_outputs, dtypes, profiles, gate.
+Result<GateSet> gates_from_json(const Json& json, const std::string& subject);
+
+struct GateSources {
+  std::optional<Path> file;
+  std::vector<std::string> profiles;  // names, see profiles.h
+  std::vector<std::string> inline_gates;
+};
+// The file is read before any tensor is.
+Result<GateSet> load_gates(const GateSources& sources);
 Result<GateSet> load_gates(const std::optional<Path>& file, const std::vector<std::string>& inline_gates);
 
-// An error when a gate matches none of `names`: a misspelt gate must never pass in silence.
-Status check_gates_match(const GateSet& gates, const std::vector<std::string>& names);
+// An error when a gate on tensors matches none of `subjects`: a misspelt gate must never pass in silence. Gates that
+// may match nothing and do not are returned as notes.
+Result<std::vector<std::string>> check_gates_match(const GateSet& gates, const std::vector<GateSubject>& subjects);
 
 struct GateOutcome {
   const Gate* gate = nullptr;
-  std::optional<double> value;  // nullopt: this pair has no such metric
+  // nullopt: it cannot be decided, since a figure that it needs does not exist. Else the value of the deciding condition.
+  std::optional<double> value;
   bool passed = false;
   std::string text;  // "cosine 0.8696 < 0.99", "cosine 0.9999 >= 0.99"
 };
 GateOutcome evaluate(const Gate& gate, const PairMetrics& metrics);
+
+// The figures of a task check by name; nullopt for one that could not be computed.
+using FigureLookup = std::function<std::optional<double>(const std::string& name)>;
+GateOutcome evaluate_figures(const Gate& gate, const FigureLookup& figures);
 
 }  // namespace paritas

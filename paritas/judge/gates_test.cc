@@ -7,6 +7,7 @@
 
 #include "paritas/base/test_files.h"
 #include "paritas/judge/metric_table.h"
+#include "paritas/judge/profiles.h"
 
 namespace paritas {
 namespace {
@@ -24,6 +25,10 @@ std::string toml_refusal(const std::string& text) {
   return set ? "accepted" : set.error().message();
 }
 
+std::vector<GateSubject> subjects(const std::vector<std::string>& names) {
+  return {names.begin(), names.end()};
+}
+
 PairMetrics with_cosine(double value) {
   PairMetrics m;
   m.count = m.finite = 10;
@@ -34,9 +39,9 @@ PairMetrics with_cosine(double value) {
 TEST(InlineGate, IsTensorMetricOperatorValue) {
   const Gate gate = parse_gate("scores: cosine>=0.99").value();
   EXPECT_EQ(gate.tensor, "scores");
-  EXPECT_EQ(gate.metric, "cosine");
-  EXPECT_EQ(gate.op, GateOp::kGreaterEqual);
-  EXPECT_EQ(gate.value, 0.99);
+  EXPECT_EQ(gate.any[0][0].metric, "cosine");
+  EXPECT_EQ(gate.any[0][0].op, GateOp::kGreaterEqual);
+  EXPECT_EQ(gate.any[0][0].value, 0.99);
   EXPECT_EQ(gate.origin, "--gate");
   EXPECT_EQ(gate.text(), "scores: cosine >= 0.99");
 }
@@ -44,9 +49,9 @@ TEST(InlineGate, IsTensorMetricOperatorValue) {
 TEST(InlineGate, SpacesDoNotMatterAndNamesMayHoldColons) {
   const Gate gate = parse_gate("  output:0 :  max_abs  <  1e-3 ").value();
   EXPECT_EQ(gate.tensor, "output:0");
-  EXPECT_EQ(gate.metric, "max_abs");
-  EXPECT_EQ(gate.op, GateOp::kLess);
-  EXPECT_EQ(gate.value, 1e-3);
+  EXPECT_EQ(gate.any[0][0].metric, "max_abs");
+  EXPECT_EQ(gate.any[0][0].op, GateOp::kLess);
+  EXPECT_EQ(gate.any[0][0].value, 1e-3);
 }
 
 TEST(InlineGate, KnowsEveryOperator) {
@@ -57,17 +62,17 @@ TEST(InlineGate, KnowsEveryOperator) {
                                                       {"==", GateOp::kEqual}};
   for (const auto& [text, op] : operators) {
     const Gate gate = parse_gate(std::string("a: nmse") + text + "0.5").value();
-    EXPECT_EQ(gate.op, op) << text;
-    EXPECT_EQ(name(gate.op), text);
+    EXPECT_EQ(gate.any[0][0].op, op) << text;
+    EXPECT_EQ(name(gate.any[0][0].op), text);
   }
 }
 
 TEST(InlineGate, TakesTolerancesForOutside) {
   const Gate gate = parse_gate("logits*: outside<=0, atol=1e-5, rtol=2e-5").value();
-  EXPECT_EQ(gate.atol, 1e-5);
-  EXPECT_EQ(gate.rtol, 2e-5);
+  EXPECT_EQ(gate.any[0][0].atol, 1e-5);
+  EXPECT_EQ(gate.any[0][0].rtol, 2e-5);
   EXPECT_EQ(gate.text(), "logits*: outside <= 0, atol=1e-05, rtol=2e-05");
-  EXPECT_FALSE(parse_gate("a: outside<=0, rtol=1e-3")->atol);
+  EXPECT_FALSE(parse_gate("a: outside<=0, rtol=1e-3")->any[0][0].atol);
 }
 
 TEST(InlineGate, RefusesWithTheCause) {
@@ -127,7 +132,7 @@ TEST(GatesFile, RefusesWithThePlaceAndTheCause) {
   EXPECT_THAT(toml_refusal("gates = []\n" + gate), HasSubstr("unknown key \"gates\""));
   EXPECT_THAT(toml_refusal("nonfinite = \"maybe\"\n" + gate), HasSubstr("nonfinite must be"));
   EXPECT_THAT(toml_refusal("nonfinite = true\n" + gate), HasSubstr("nonfinite must be"));
-  EXPECT_THAT(toml_refusal(gate + "[[gate]]\ntensor=\"a\"\n"), HasSubstr("gate 2: \"metric\" is missing"));
+  EXPECT_THAT(toml_refusal(gate + "[[gate]]\ntensor=\"a\"\n"), HasSubstr("gate 2: a gate needs a condition"));
   EXPECT_THAT(toml_refusal("[[gate]]\ntensor=3\nmetric=\"nmse\"\nop=\"<\"\nvalue=1\n"),
               HasSubstr("\"tensor\" must be a text"));
   EXPECT_THAT(toml_refusal("[[gate]]\ntensor=\"a\"\nmetric=\"nmse\"\nop=\"=<\"\nvalue=1\n"), HasSubstr("op \"=<\""));
@@ -180,24 +185,24 @@ TEST(GateSetConfigure, RefusesTwoTolerancesForOneTensor) {
   const auto status = set.configure("ab", options);
   ASSERT_FALSE(status);
   EXPECT_THAT(status.error().message(), HasSubstr("\"ab\" has two gates on \"outside\" with different tolerances"));
-  set.gates[1].atol = 1;
+  set.gates[1].any[0][0].atol = 1;
   EXPECT_TRUE(set.configure("ab", options));
 }
 
 TEST(CheckGatesMatch, AMisspeltTensorIsAnErrorThatListsTheKnownOnes) {
   GateSet set;
   set.gates = {parse_gate("scores: nmse<1").value(), parse_gate("score: nmse<1").value()};
-  EXPECT_THAT(check_gates_match(set, {"scores", "boxes"}).error().message(),
+  EXPECT_THAT(check_gates_match(set, subjects({"scores", "boxes"})).error().message(),
               AllOf(HasSubstr("no tensor is called \"score\""), HasSubstr("there is: scores, boxes")));
   set.gates.pop_back();
-  EXPECT_TRUE(check_gates_match(set, {"scores", "boxes"}));
+  EXPECT_TRUE(check_gates_match(set, subjects({"scores", "boxes"})));
   EXPECT_FALSE(check_gates_match(set, {}));
 }
 
 TEST(CheckGatesMatch, LongListsAreCut) {
   GateSet set;
   set.gates = {parse_gate("z: nmse<1").value()};
-  EXPECT_THAT(check_gates_match(set, std::vector<std::string>(20, "t")).error().message(), HasSubstr("and 12 more"));
+  EXPECT_THAT(check_gates_match(set, subjects(std::vector<std::string>(20, "t"))).error().message(), HasSubstr("and 12 more"));
 }
 
 bool passes(const char* condition, double value) {
@@ -254,6 +259,152 @@ TEST(Evaluate, TextShowsOnWhichSideTheValueLies) {
   EXPECT_EQ(evaluate(parse_gate("a: cosine==1").value(), with_cosine(0.5)).text, "cosine 0.5 != 1");
 }
 
+// --- units, alternatives, roles, profiles
+
+PairMetrics figures() {
+  PairMetrics m;
+  m.count = m.finite = 10;
+  m.max_abs = 0.5;
+  m.cosine = 0.9;
+  m.reference_min = -1;
+  m.reference_max = 3;
+  m.reference_max_abs = 3;
+  m.epsilon = 0x1p-10;
+  m.steps = StepFigures{0.25, 2, 0.125};
+  m.storage.emplace();
+  m.storage->max_abs = 0.05;
+  return m;
+}
+
+TEST(GateUnits, MeasureTheThresholdInWhatTheyName) {
+  const auto outcome = [](const std::string& condition) {
+    return evaluate(parse_gate("a: " + condition).value(), figures());
+  };
+  EXPECT_TRUE(outcome("max_abs<=0.125 range").passed);  // 0.125 * 4
+  EXPECT_FALSE(outcome("max_abs<0.125 range").passed);
+  EXPECT_TRUE(outcome("max_abs<=2 steps").passed);
+  EXPECT_FALSE(outcome("max_abs<=1.9 steps").passed);
+  EXPECT_TRUE(outcome("max_abs<=10 storage").passed);
+  EXPECT_FALSE(outcome("max_abs<=9 storage").passed);
+  EXPECT_FALSE(outcome("max_abs<=100 epsilon").passed);  // 100 * 3 / 1024
+  EXPECT_TRUE(outcome("max_abs<=200 epsilon").passed);
+  EXPECT_THAT(outcome("max_abs<=1 steps").text, HasSubstr("max_abs 0.5 > 1 steps = 0.25"));
+  EXPECT_TRUE(outcome("max_step<=2").passed);
+  EXPECT_FALSE(outcome("mean_step<=0.1").passed);
+}
+
+TEST(GateUnits, AMissingUnitIsNoPassAndNoFailure) {
+  PairMetrics m = figures();
+  m.storage->overflowed = 1;  // not representable: no baseline to measure in
+  m.steps.reset();
+  m.epsilon.reset();
+  for (const char* condition : {"max_abs<=10 storage", "max_abs<=2 steps", "max_abs<=2 epsilon", "max_step<=2"}) {
+    const auto outcome = evaluate(parse_gate(std::string("a: ") + condition).value(), m);
+    EXPECT_FALSE(outcome.value) << condition;
+    EXPECT_FALSE(outcome.passed) << condition;
+  }
+  EXPECT_THAT(refusal("a: cosine>=0.9 range"), HasSubstr("has no unit \"range\""));
+  EXPECT_THAT(refusal("a: max_abs<=0.9 volts"), HasSubstr("the threshold is not a number"));
+}
+
+TEST(GateAlternatives, AnyOfThemWithAllOfItsConditions) {
+  const auto outcome = [](const std::string& condition) {
+    return evaluate(parse_gate("a: " + condition).value(), figures());
+  };
+  EXPECT_TRUE(outcome("cosine>=0.99 or max_abs<=0.5").passed);
+  EXPECT_FALSE(outcome("cosine>=0.99 or max_abs<=0.4").passed);
+  EXPECT_FALSE(outcome("cosine>=0.8 and max_abs<=0.4").passed);
+  EXPECT_TRUE(outcome("cosine>=0.99 and max_abs<=0.5 or cosine>=0.8 and max_step<=2").passed);
+  EXPECT_THAT(outcome("cosine>=0.99 or max_abs<=0.4").text, HasSubstr("cosine 0.9 < 0.99 and max_abs 0.5 > 0.4"));
+}
+
+TEST(GateAlternatives, WhatCannotBeComputedSettlesNothing) {
+  // max_ulp is missing: the pass must come from elsewhere, and a failure is proven only where a condition failed.
+  const auto outcome = [](const std::string& condition) {
+    return evaluate(parse_gate("a: " + condition).value(), figures());
+  };
+  EXPECT_TRUE(outcome("max_ulp<=1 or cosine>=0.8").passed);
+  EXPECT_FALSE(outcome("max_ulp<=1 or cosine>=0.99").value);
+  EXPECT_TRUE(outcome("max_ulp<=1 and cosine>=0.99").value);
+  EXPECT_FALSE(outcome("max_ulp<=1 and cosine>=0.8").value);
+}
+
+TEST(GatesFile, HoldsUnitsAlternativesRolesAndPolicies) {
+  const GateSet set = parse_gates_toml(R"(
+extra_outputs = "allow"
+dtypes = "exact"
+[[gate]]
+role = "scores"
+any = [ {metric="cosine", op=">=", value=0.999},
+        {all=[{metric="max_abs", op="<=", value=0.1, unit="range"}, {metric="sqnr_db", op=">=", value=30}]} ]
+[[gate]]
+task = "detections"
+metric = "matched_iou_min"
+op = ">="
+value = 0.95
+)",
+                                       "g")
+                          .value();
+  EXPECT_TRUE(set.allow_extra_outputs);
+  EXPECT_TRUE(set.exact_dtypes);
+  EXPECT_EQ(set.gates[0].text(), "role=scores: cosine >= 0.999 or max_abs <= 0.1 range and sqnr_db >= 30");
+  EXPECT_FALSE(set.gates[0].matches(GateSubject("x", Role::kOutput, "boxes", DType::kF32)));
+  EXPECT_TRUE(set.gates[0].matches(GateSubject("x", Role::kOutput, "scores", DType::kF32)));
+  EXPECT_EQ(set.for_task("detections").size(), 1u);
+  EXPECT_TRUE(set.for_task("classes").empty());
+  EXPECT_THAT(toml_refusal("[[gate]]\ntask=\"a\"\ntensor=\"b\"\nmetric=\"x\"\nop=\"<\"\nvalue=1\n"),
+              HasSubstr("on tensors or on a task"));
+  EXPECT_THAT(toml_refusal("[[gate]]\ntensor=\"b\"\nany=[]\n"), HasSubstr("needs a condition"));
+  EXPECT_THAT(toml_refusal("[[gate]]\ntensor=\"b\"\nmetric=\"nmse\"\nop=\"<\"\nvalue=1\nany=[]\n"),
+              HasSubstr("ambiguous"));
+}
+
+TEST(TaskGates, JudgeNamedFigures) {
+  const Gate gate = parse_gate("task=detections: matched_iou_min>=0.95").value();
+  const auto with = [&](std::optional<double> value) {
+    return evaluate_figures(gate, [value](const std::string& name) { return name == "matched_iou_min" ? value : 0.0; });
+  };
+  EXPECT_TRUE(with(0.97).passed);
+  EXPECT_FALSE(with(0.9).passed);
+  EXPECT_FALSE(with(NAN).passed);
+  EXPECT_FALSE(with(std::nullopt).value);
+}
+
+TEST(Profiles, AllParseSayWhereTheyComeFromAndChangeTheHash) {
+  for (const Profile& profile : profiles()) {
+    const auto set = load_gates(GateSources{std::nullopt, {profile.name}, {}});
+    ASSERT_TRUE(set) << set.error().message();
+    EXPECT_FALSE(set->empty());
+    EXPECT_FALSE(profile.origin.empty());
+    EXPECT_EQ(set->gates[0].origin, "profile " + profile.name);
+    EXPECT_EQ(set->sha256.size(), 64u);
+  }
+  EXPECT_THAT(load_gates(GateSources{std::nullopt, {"strict"}, {}}).error().message(),
+              AllOf(HasSubstr("no profile \"strict\""), HasSubstr("strict-fp32")));
+}
+
+TEST(Profiles, MonitorFlagsAtItsLimits) {
+  const GateSet set = load_gates(GateSources{std::nullopt, {"monitor"}, {}}).value();
+  PairMetrics m = figures();
+  m.cosine = 0.99;
+  m.max_abs = 0.4;
+  for (const Gate& gate : set.gates) EXPECT_TRUE(evaluate(gate, m).passed) << gate.text();
+  m.cosine = 0.9899;
+  m.max_abs = 0.401;
+  for (const Gate& gate : set.gates) EXPECT_FALSE(evaluate(gate, m).passed) << gate.text();
+}
+
+TEST(CheckGatesMatch, OptionalGatesThatApplyToNothingAreNotes) {
+  GateSet set = parse_gates_toml("[[gate]]\nrole=\"feature\"\noptional=true\nmetric=\"cosine\"\nop=\">\"\nvalue=0\n", "g")
+                    .value();
+  const auto notes = check_gates_match(set, subjects({"a"}));
+  ASSERT_TRUE(notes);
+  ASSERT_EQ(notes->size(), 1u);
+  EXPECT_THAT(notes->front(), HasSubstr("applies to nothing here"));
+  set.gates[0].optional = false;
+  EXPECT_THAT(check_gates_match(set, subjects({"a"})).error().message(), HasSubstr("no tensor has the role"));
+}
+
 TEST(MetricTable, EveryNameHasAUnitADescriptionAndIsAMetric) {
   for (const MetricName& metric : metric_names()) {
     EXPECT_TRUE(is_metric(metric.name));
@@ -287,6 +438,32 @@ TEST(MetricTable, JsonHasTheFieldsOfTheTableAndWritesNonfiniteAsText) {
     EXPECT_TRUE(json.contains(key)) << key;
   EXPECT_FALSE(json.contains("abs_p50"));
   EXPECT_FALSE(json.contains("max_integer_difference"));
+}
+
+TEST(MetricTable, JsonIsReadBackToTheBit) {
+  PairMetrics m = figures();
+  m.mean_abs = 1.0 / 3;
+  m.nmse = INFINITY;
+  m.outside = 7;
+  m.worst_outside = INFINITY;
+  m.abs_quantiles = {0.1, 0.2, 0.3, 1.0 / 7};
+  m.max_ulp = (uint64_t{1} << 63) + 1;
+  m.nonfinite.device_only = 2;
+  m.nonfinite.nan_other = 2;
+  m.zero_norm = true;
+  m.codes.emplace();
+  m.codes->steps[3] = 9;
+  m.codes->device.levels = 5;
+  m.storage->lost_energy = 1e-300;
+  const Json json = to_json(m);
+  const auto parsed = parse_json(dump_json(json), "r").value();
+  const auto again = pair_metrics_from_json(parsed, "r");
+  ASSERT_TRUE(again) << again.error().message();
+  EXPECT_EQ(to_json(*again), json);
+  Json broken = json;
+  broken["mean_abs"] = "much";
+  EXPECT_THAT(pair_metrics_from_json(broken, "r.json").error().message(),
+              AllOf(HasSubstr("r.json"), HasSubstr("\"mean_abs\" is not a number")));
 }
 
 }  // namespace

@@ -39,6 +39,10 @@ const std::array kEntries = {
           [](const PairMetrics& m) {
             return m.max_integer_difference ? std::optional(as_double(*m.max_integer_difference)) : std::nullopt;
           }},
+    Entry{{"max_step", "steps", "largest difference in quantisation steps"},
+          [](const PairMetrics& m) { return m.steps ? std::optional(m.steps->max) : std::nullopt; }},
+    Entry{{"mean_step", "steps", "mean absolute difference in quantisation steps"},
+          [](const PairMetrics& m) { return m.steps ? std::optional(m.steps->mean) : std::nullopt; }},
     Entry{{"outside", "elements", "elements outside the declared atol + rtol |x|"},
           [](const PairMetrics& m) { return m.outside ? std::optional(as_double(*m.outside)) : std::nullopt; }},
     Entry{{"abs_p50", "tensor", "median of |d|"},
@@ -70,36 +74,14 @@ const std::vector<MetricName>& metric_names() {
 
 bool is_metric(std::string_view name) { return find_entry(name) != nullptr; }
 
+const MetricName* find_metric(std::string_view name) {
+  const Entry* entry = find_entry(name);
+  return entry == nullptr ? nullptr : &entry->meta;
+}
+
 std::optional<double> metric_value(const PairMetrics& metrics, std::string_view name) {
   const Entry* entry = find_entry(name);
   return entry == nullptr ? std::nullopt : entry->get(metrics);
-}
-
-Json to_json(const PairMetrics& m) {
-  Json json = {{"count", m.count}, {"finite", m.finite}};
-  for (const Entry& entry : kEntries)
-    if (auto value = entry.get(m)) json[std::string(entry.meta.name)] = json_number(*value);
-  // Counts as whole numbers, not as doubles.
-  json["differing"] = m.differing;
-  if (m.max_ulp) json["max_ulp"] = *m.max_ulp;
-  if (m.max_integer_difference) json["max_integer_difference"] = *m.max_integer_difference;
-  if (m.outside) {
-    json["outside"] = *m.outside;
-    json["worst_outside"] = json_number(m.worst_outside);
-  }
-  json["max_abs_index"] = m.max_abs_index;
-  json["max_abs_reference"] = json_number(m.max_abs_reference);
-  json["max_abs_device"] = json_number(m.max_abs_device);
-  if (m.zero_norm) json["zero_norm"] = true;
-  json["reference_range"] = {json_number(m.reference_min), json_number(m.reference_max)};
-  json["device_range"] = {json_number(m.device_min), json_number(m.device_max)};
-  json["reference_norm"] = json_number(m.reference_norm);
-  json["error_norm"] = json_number(m.error_norm);
-  if (m.nonfinite.any())
-    json["nonfinite"] = {{"nan_nan", m.nonfinite.nan_nan},       {"nan_other", m.nonfinite.nan_other},
-                         {"same_inf", m.nonfinite.same_inf},     {"opposite_inf", m.nonfinite.opposite_inf},
-                         {"inf_finite", m.nonfinite.inf_finite}, {"device_only", m.nonfinite.device_only}};
-  return json;
 }
 
 }  // namespace paritas

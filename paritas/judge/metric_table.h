@@ -19,10 +19,13 @@ struct MetricName {
 
 const std::vector<MetricName>& metric_names();
 bool is_metric(std::string_view name);
+const MetricName* find_metric(std::string_view name);  // nullptr: no metric
 
 // The value, or nullopt when this pair has none (no ULP between integers, no tolerance declared).
 std::optional<double> metric_value(const PairMetrics& metrics, std::string_view name);
 
 Json to_json(const PairMetrics& metrics);
+// The inverse, bit by bit: a stored result can be judged and merged like a fresh one.
+Result<PairMetrics> pair_metrics_from_json(const Json& json, const std::string& subject);
 
 }  // namespace paritas

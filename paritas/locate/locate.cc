@@ -100,9 +100,11 @@ class Locating {
   std::optional<DType> storage() const { return request_.device.capabilities.storage_type; }
 
   Status check_gates(const onnx_model::Model& model) const {
-    std::vector<std::string> names;
-    for (const auto& output : onnx_model::describe_outputs(model)) names.push_back(output.name);
-    return check_gates_match(request_.gates, names);
+    std::vector<GateSubject> subjects;
+    for (const auto& output : onnx_model::describe_outputs(model))
+      subjects.emplace_back(output.name, Role::kOutput, "", output.dtype);
+    PARITAS_TRY(check_gates_match(request_.gates, subjects));
+    return {};
   }
 
   void take_over(const Gathering& gathering) {

@@ -56,6 +56,8 @@ struct Totals {
   Range reference;
   Range device;
 
+  uint64_t reference_zeros = 0;
+  uint64_t device_zeros = 0;
   uint64_t outside = 0;
   double worst_outside = 0;
   std::optional<AbsHistogram> histogram;
@@ -70,6 +72,8 @@ struct PassOptions {
   double atol = 0;
   double rtol = 0;
   std::optional<DType> storage_type;
+  std::optional<Affine> reference_affine;
+  std::optional<Affine> device_affine;
   // A power of two: both sides are multiplied by it before they are summed, so that squares of extreme float64 values
   // neither overflow nor vanish. Sums then come out scaled by it (abs) or by its square. Anything but sums is
   // meaningless when it is not 1.
@@ -109,5 +113,9 @@ DType coarser(DType a, DType b);
 void compare_mixed_integers(DType xt, const std::byte* x, DType yt, const std::byte* y, size_t n, Totals& totals);
 // Elements whose values differ, one side being int64 or uint64 and the other a float, without rounding either.
 uint64_t count_differing_exactly(DType xt, const std::byte* x, DType yt, const std::byte* y, size_t n);
+// |d| > atol + rtol |x| where a side is int64 or uint64: differences are exact. Non-finite values of a float side are
+// left out (they were counted elsewhere).
+uint64_t count_outside_exactly(DType xt, const std::byte* x, DType yt, const std::byte* y, size_t n,
+                               const PassOptions& options, double& worst);
 
 }  // namespace paritas::metrics

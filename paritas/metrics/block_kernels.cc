@@ -89,13 +89,20 @@ void note_largest(Pass& pass, const Tile& tile, double largest, const double* x,
   }
 }
 
+inline bool is_long(DType type) { return type == DType::kI64 || type == DType::kU64; }
+
+// Doubles cannot tell neighbouring 64-bit integers apart: their tolerances are checked in wider arithmetic.
+inline bool exact_tolerance(const Pass& pass) {
+  return (is_long(pass.xt) || is_long(pass.yt)) && !pass.options.reference_affine && !pass.options.device_affine;
+}
+
 // Sums and what else needs doubles. x, y: elements for L. `counted`: which pairs are finite; nullptr for all.
 template <class L>
 double add_sums(Pass& pass, const Tile& tile, const std::byte* x, const std::byte* y, const bool* counted) {
   const PassOptions& options = pass.options;
   Totals& totals = pass.totals;
   const double largest = sum_tile<L>(x, y, tile.padded, options.rel_floor, pass.lanes, totals.max_rel);
-  if (options.count_outside)
+  if (options.count_outside && !exact_tolerance(pass))
     totals.outside += count_outside<L>(x, y, tile.padded, options.atol, options.rtol, totals.worst_outside);
   if (totals.histogram) {
     uint32_t* keys = pass.scratch.keys;
@@ -176,6 +183,8 @@ bool fast_tile(Pass& pass, const Tile& tile, int64_t max_finite_position) {
   Totals& totals = pass.totals;
   totals.finite += tile.n;
   totals.differing += scan.differing;
+  totals.reference_zeros += scan.zeros_x;
+  totals.device_zeros += scan.zeros_y;
   uint64_t& distance = is_float(pass.xt) ? totals.max_ulp : totals.max_integer_difference;
   distance = std::max(distance, scan.max_distance);
   totals.reference.include(value_at(pass.xt, scan.min_x), value_at(pass.xt, scan.max_x));
@@ -297,16 +306,41 @@ void scale_tile(double* values, size_t n, double scale) {
   for (size_t i = 0; i < n; ++i) values[i] *= scale;
 }
 
+void dequantise(const Affine& affine, const Tile& tile, double* values) {
+  if (affine.scale.size() == 1) {
+    for (size_t i = 0; i < tile.n; ++i) values[i] = (values[i] - affine.zero_point[0]) * affine.scale[0];
+    return;
+  }
+  for (size_t i = 0; i < tile.n; ++i) {
+    const size_t channel = (tile.first + i) / affine.inner % affine.scale.size();
+    values[i] = (values[i] - affine.zero_point[channel]) * affine.scale[channel];
+  }
+}
+
+void count_zeros(Pass& pass, const Tile& tile, bool all_finite) {
+  const Scratch& scratch = pass.scratch;
+  for (size_t i = 0; i < tile.n; ++i) {
+    if (!all_finite && !scratch.finite_pair[i]) continue;
+    pass.totals.reference_zeros += scratch.x[i] == 0;
+    pass.totals.device_zeros += scratch.y[i] == 0;
+  }
+}
+
 void general_tile(Pass& pass, const Tile& tile) {
   Scratch& scratch = pass.scratch;
   Totals& totals = pass.totals;
   widen_tile(pass.xt, tile.x, tile.padded, scratch.x);
   widen_tile(pass.yt, tile.y, tile.padded, scratch.y);
 
+  const bool real = pass.options.reference_affine || pass.options.device_affine;
+  if (pass.options.reference_affine) dequantise(*pass.options.reference_affine, tile, scratch.x);
+  if (pass.options.device_affine) dequantise(*pass.options.device_affine, tile, scratch.y);
+
   uint64_t differing = 0;
   const bool all_finite = range_and_differing(pass, tile, differing);
-  const auto is_long = [](DType type) { return type == DType::kI64 || type == DType::kU64; };
-  if (!is_float(pass.xt) && !is_float(pass.yt))
+  if (real)
+    totals.differing += differing;
+  else if (!is_float(pass.xt) && !is_float(pass.yt))
     compare_mixed_integers(pass.xt, tile.x, pass.yt, tile.y, tile.n, totals);
   else if (is_long(pass.xt) || is_long(pass.yt))
     totals.differing += count_differing_exactly(pass.xt, tile.x, pass.yt, tile.y, tile.n);
@@ -316,6 +350,7 @@ void general_tile(Pass& pass, const Tile& tile) {
   const size_t finite = all_finite ? tile.n : take_out_nonfinite(pass, tile);
   totals.finite += finite;
   if (finite == 0) return;
+  count_zeros(pass, tile, all_finite);
   if (is_float(pass.xt) && is_float(pass.yt)) totals.max_ulp = std::max(totals.max_ulp, widened_ulp(pass, tile));
   if (pass.options.scale != 1) {
     scale_tile(scratch.x, tile.padded, pass.options.scale);
@@ -358,7 +393,8 @@ double reduced(const double* lanes) {
 
 BlockSums compare_block_impl(const Block& block, const PassOptions& options, Scratch& scratch, Totals& totals) {
   Pass pass{options, block.reference_type, block.device_type, scratch, totals, {}, {}};
-  const bool same = pass.xt == pass.yt && options.scale == 1;
+  const bool same =
+      pass.xt == pass.yt && options.scale == 1 && !options.reference_affine && !options.device_affine;
   const int64_t limit = is_float(pass.xt)
                             ? (pass.xt == DType::kF64 ? std::bit_cast<int64_t>(std::numeric_limits<double>::max())
                                                       : static_cast<int64_t>(encoding_of(pass.xt).max_finite))
@@ -369,6 +405,8 @@ BlockSums compare_block_impl(const Block& block, const PassOptions& options, Scr
     pad_tile(pass, tile);
     if (options.storage_type && is_float(pass.xt)) storage_tile(pass, tile);
     if (!same || !fast_tile(pass, tile, limit)) general_tile(pass, tile);
+    if (options.count_outside && exact_tolerance(pass))
+      totals.outside += count_outside_exactly(pass.xt, tile.x, pass.yt, tile.y, tile.n, options, totals.worst_outside);
   }
   return {reduced(pass.lanes.abs),     reduced(pass.lanes.difference2), reduced(pass.lanes.reference2),
           reduced(pass.lanes.device2), reduced(pass.lanes.product),     pass.storage.reduced()};

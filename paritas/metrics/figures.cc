@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "paritas/tensor/float_formats.h"
+
 namespace paritas::metrics {
 namespace {
 
@@ -85,16 +87,22 @@ PairMetrics figures(DType reference, DType device, uint64_t count, const PassOpt
   m.nonfinite = totals.nonfinite;
   fill_range(totals.reference, m.reference_min, m.reference_max, m.reference_max_abs);
   fill_range(totals.device, m.device_min, m.device_max, m.device_max_abs);
-  if (!is_float(reference) && !is_float(device)) m.max_integer_difference = totals.max_integer_difference;
+  const bool real = options.reference_affine || options.device_affine;
+  m.reference_zeros = totals.reference_zeros;
+  m.device_zeros = totals.device_zeros;
+  if (!is_float(reference) && !is_float(device) && !real) m.max_integer_difference = totals.max_integer_difference;
   if (options.count_outside) {
     m.outside = totals.outside;
     m.worst_outside = totals.worst_outside;
+    m.outside_atol = options.atol;
+    m.outside_rtol = options.rtol;
   }
   if (options.storage_type && is_float(reference))
     m.storage = finish_storage(*options.storage_type, sums.storage, totals.storage, options.scale);
   if (totals.histogram) m.abs_quantiles = totals.histogram->quantiles(totals.max_abs);
 
   const bool floats = is_float(reference) && is_float(device);
+  if (floats) m.epsilon = epsilon(coarser(reference, device));
   if (floats && (totals.finite > 0 || count == 0)) m.max_ulp = totals.max_ulp;
   if (totals.finite == 0) {
     if (count > 0) fill_nothing_finite(m);

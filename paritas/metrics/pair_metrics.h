@@ -11,11 +11,20 @@
 #include <optional>
 #include <vector>
 
+#include "paritas/metrics/integer_figures.h"
 #include "paritas/tensor/tensor.h"
 
 namespace paritas {
 
 inline constexpr uint64_t kBlockElements = 65536;
+
+// real = (q - zero_point) * scale, in double. One entry, or one per index along an axis: element i has the entry
+// (i / inner) % scale.size(), where inner is the product of the dimensions behind the axis.
+struct Affine {
+  std::vector<double> scale;
+  std::vector<double> zero_point;  // as many as scale
+  uint64_t inner = 1;
+};
 
 struct MetricOptions {
   bool quantiles = false;   // fill abs_quantiles (costs about a third of the speed)
@@ -25,6 +34,10 @@ struct MetricOptions {
   std::optional<double> rtol;
   // Reference rounded to this type is compared with the reference: fills `storage`. Floats only.
   std::optional<DType> storage_type;
+  // The side holds quantised integers: its values are these real ones. Figures that only integers have
+  // (max_integer_difference) are then absent, `differing` counts real values that are not equal.
+  std::optional<Affine> reference_affine;
+  std::optional<Affine> device_affine;
   int threads = 1;
 };
 
@@ -50,6 +63,14 @@ struct StorageBaseline {
   uint64_t flushed = 0;       // of them, those that round to zero
   double lost_energy = 0;     // sum over `subnormal` of (round(x) - x)^2, divided by sum x^2 (0 when that is 0)
   bool representable() const { return overflowed == 0; }
+};
+
+// Differences in quantisation steps.
+struct StepFigures {
+  // What one step is in the unit of the other figures: 1 where codes were compared, else the scale.
+  double size = 1;
+  double max = 0;   // largest |d| in steps
+  double mean = 0;  // mean |d| in steps
 };
 
 struct PairMetrics {
@@ -80,10 +101,13 @@ struct PairMetrics {
   // integers, bool, and when no pair is finite.
   std::optional<uint64_t> max_ulp;
 
+  std::optional<double> epsilon;  // of the coarser of two float types
+
   // Ranges over finite values of each side (zero when there are none).
   double reference_min = 0, reference_max = 0, reference_max_abs = 0;
   double device_min = 0, device_max = 0, device_max_abs = 0;
-  double reference_norm = 0;  // sqrt(sum x^2) over finite pairs
+  uint64_t reference_zeros = 0, device_zeros = 0;  // elements that are exactly zero, of pairs that are finite
+  double reference_norm = 0;                       // sqrt(sum x^2) over finite pairs
   double error_norm = 0;      // sqrt(sum d^2)
 
   // Both sides integer or bool: exact, in integer arithmetic (2^64 - 1 where the difference is larger still).
@@ -91,8 +115,10 @@ struct PairMetrics {
 
   // Elements outside the declared tolerance. Pairs of NaN count as outside, equal infinities as inside, every other
   // non-finite pair as outside. worst_outside = largest |d| / (atol + rtol |x|) over all pairs, inside or not (inf for
-  // outside pairs that are not finite or have no tolerance at all; 0 / 0 = 0).
+  // outside pairs that are not finite or have no tolerance at all; 0 / 0 = 0). Differences of 64-bit integers are exact
+  // here (long double: 64 bits), not rounded to double.
   std::optional<uint64_t> outside;
+  double outside_atol = 0, outside_rtol = 0;  // that it was counted with
   double worst_outside = 0;
 
   // p50, p90, p99, p99.9 of |d| over finite pairs: the smallest v with at least that share of all <= v (numpy's
@@ -101,6 +127,10 @@ struct PairMetrics {
   std::optional<std::array<double, 4>> abs_quantiles;
 
   std::optional<StorageBaseline> storage;
+
+  // Filled by whoever knows the quantisation (compare_tensors does not).
+  std::optional<StepFigures> steps;
+  std::optional<IntegerFigures> codes;
 };
 
 // Shapes must have the same number of elements (checked by the caller: pairing decides about shapes). Types may differ.

@@ -287,5 +287,54 @@ TEST(PairMetrics, Refusals) {
   EXPECT_FALSE(compare_tensors(lying, floats({1, 2, 3}), {}));
 }
 
+TEST(PairMetrics, DequantisedSidesAreComparedInRealValues) {
+  const Tensor codes = tensor_from_values<uint8_t>(DType::kU8, {2, 2}, {130, 128, 126, 0});
+  const Tensor real = tensor_from_values<float>(DType::kF32, {2, 2}, {1.0f, 0.0f, -1.0f, -64.0f});
+  MetricOptions options;
+  options.device_affine = Affine{{0.5}, {128}, 1};
+  options.atol = 0;
+  auto m = compare_tensors(real, codes, options);
+  ASSERT_TRUE(m);
+  EXPECT_EQ(m->differing, 0u);
+  EXPECT_EQ(m->outside, 0u);
+  EXPECT_EQ(m->max_abs, 0);
+  EXPECT_EQ(m->device_min, -64);
+  EXPECT_EQ(m->device_zeros, 1u);
+  // Per channel along the first axis: rows of two elements.
+  options.device_affine = Affine{{0.5, 1.0}, {128, 127}, 2};
+  m = compare_tensors(real, codes, options);
+  ASSERT_TRUE(m);
+  EXPECT_EQ(m->device_min, -127);
+  EXPECT_EQ(m->max_abs, 63);
+}
+
+TEST(PairMetrics, TolerancesOfLongIntegersAreExact) {
+  const int64_t big = (int64_t{1} << 53) + 1;
+  const auto x = tensor_from_values<int64_t>(DType::kI64, {2}, {big - 1, 5});
+  const auto y = tensor_from_values<int64_t>(DType::kI64, {2}, {big, 5});
+  MetricOptions options;
+  options.atol = 0;
+  options.rtol = 0;
+  auto m = compare_tensors(x, y, options);
+  ASSERT_TRUE(m);
+  EXPECT_EQ(m->outside, 1u);
+  options.atol = 1;
+  EXPECT_EQ(compare_tensors(x, y, options)->outside, 0u);
+  const auto u = tensor_from_values<uint64_t>(DType::kU64, {2}, {~uint64_t{0}, 5});
+  const auto s = tensor_from_values<int64_t>(DType::kI64, {2}, {-1, 5});
+  EXPECT_EQ(compare_tensors(s, u, options)->outside, 1u);
+}
+
+TEST(PairMetrics, ZerosAreCounted) {
+  const auto x = tensor_from_values<float>(DType::kF32, {5}, {0.0f, -0.0f, 1, NAN, 0});
+  const auto y = tensor_from_values<float>(DType::kF32, {5}, {0.0f, 2, 0, 0, 0});
+  auto m = compare_tensors(x, y, {});
+  ASSERT_TRUE(m);
+  EXPECT_EQ(m->reference_zeros, 3u);
+  EXPECT_EQ(m->device_zeros, 3u);  // the zero against NaN is no pair
+  const auto u = tensor_from_values<uint8_t>(DType::kU8, {3}, {0, 128, 0});
+  EXPECT_EQ(compare_tensors(u, u, {})->reference_zeros, 2u);
+}
+
 }  // namespace
 }  // namespace paritas::metrics

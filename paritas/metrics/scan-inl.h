@@ -29,6 +29,7 @@ struct Scan {
   int64_t min_x, max_x, min_y, max_y;  // in the ordered mapping
   uint64_t max_distance;
   uint64_t differing;
+  uint64_t zeros_x, zeros_y;
 };
 
 template <Order kOrder, class D, class V>
@@ -62,12 +63,13 @@ class ScanState {
   using V = hn::Vec<D>;
 
   // Written out: an implicit constructor would not be compiled for the instruction set of this namespace.
-  HWY_INLINE ScanState()
+  HWY_INLINE explicit ScanState(V zero)
       : min_x_(hn::Set(D(), std::numeric_limits<T>::max())),
         max_x_(hn::Set(D(), std::numeric_limits<T>::min())),
         min_y_(min_x_),
         max_y_(max_x_),
-        distance_(hn::Zero(DU())) {}
+        distance_(hn::Zero(DU())),
+        zero_(zero) {}
 
   HWY_INLINE void add(V x, V y) {
     const D d;
@@ -80,6 +82,8 @@ class ScanState {
     const auto distance = hn::BitCast(du, hn::Sub(hn::Max(x, y), hn::Min(x, y)));
     distance_ = hn::Max(distance_, distance);
     equal_ += hn::CountTrue(d, hn::Eq(x, y));
+    zeros_x_ += hn::CountTrue(d, hn::Eq(x, zero_));
+    zeros_y_ += hn::CountTrue(d, hn::Eq(y, zero_));
   }
 
   HWY_INLINE Scan finish(size_t n) const {
@@ -94,7 +98,7 @@ class ScanState {
     const size_t count = hn::Lanes(d);
     return {*std::min_element(lanes[0], lanes[0] + count),   *std::max_element(lanes[1], lanes[1] + count),
             *std::min_element(lanes[2], lanes[2] + count),   *std::max_element(lanes[3], lanes[3] + count),
-            *std::max_element(distances, distances + count), n - equal_};
+            *std::max_element(distances, distances + count), n - equal_, zeros_x_, zeros_y_};
   }
 
  private:
@@ -103,7 +107,10 @@ class ScanState {
   V min_y_;
   V max_y_;
   hn::Vec<DU> distance_;
+  V zero_;  // zero in the ordered mapping
   size_t equal_ = 0;
+  size_t zeros_x_ = 0;
+  size_t zeros_y_ = 0;
 };
 
 // T: the signed integer of the element's width.
@@ -113,7 +120,8 @@ HWY_NOINLINE Scan scan_tile(const std::byte* x_bytes, const std::byte* y_bytes, 
   const auto* y = reinterpret_cast<const T*>(y_bytes);
   const hn::ScalableTag<T> d;
   const size_t step = hn::Lanes(d);
-  ScanState<T> state;
+  const T zero = ordered_scalar<kOrder>(T{0});
+  ScanState<T> state(hn::Set(d, zero));
   size_t i = 0;
   for (; i + step <= n; i += step)
     state.add(ordered<kOrder>(d, hn::LoadU(d, x + i)), ordered<kOrder>(d, hn::LoadU(d, y + i)));
@@ -130,6 +138,8 @@ HWY_NOINLINE Scan scan_tile(const std::byte* x_bytes, const std::byte* y_bytes, 
     const U distance = static_cast<U>(static_cast<U>(std::max(a, b)) - static_cast<U>(std::min(a, b)));
     scan.max_distance = std::max<uint64_t>(scan.max_distance, distance);
     scan.differing += a != b;
+    scan.zeros_x += a == zero;
+    scan.zeros_y += b == zero;
   }
   return scan;
 }

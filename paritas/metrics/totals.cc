@@ -79,6 +79,8 @@ void Totals::merge(const Totals& other) {
   max_integer_difference = std::max(max_integer_difference, other.max_integer_difference);
   if (other.reference.any) reference.include(other.reference.min, other.reference.max);
   if (other.device.any) device.include(other.device.min, other.device.max);
+  reference_zeros += other.reference_zeros;
+  device_zeros += other.device_zeros;
   outside += other.outside;
   worst_outside = std::max(worst_outside, other.worst_outside);
   if (histogram && other.histogram) histogram->merge(*other.histogram);
@@ -110,6 +112,27 @@ uint64_t count_differing_exactly(DType xt, const std::byte* x, DType yt, const s
     differing += !equal_exactly(integer_at(integer, integers, i), value);
   }
   return differing;
+}
+
+uint64_t count_outside_exactly(DType xt, const std::byte* x, DType yt, const std::byte* y, size_t n,
+                               const PassOptions& options, double& worst) {
+  // Every 64-bit integer and every difference of two is a long double (64 bits of mantissa) or its 65-bit neighbour.
+  const auto value = [n](DType type, const std::byte* bytes, size_t i) -> long double {
+    if (!is_float(type)) return static_cast<long double>(integer_at(type, bytes, i));
+    double real = 0;
+    load_as_double(type, std::span(bytes, byte_size(type, n)), i, std::span(&real, 1));
+    return real;
+  };
+  uint64_t outside = 0;
+  for (size_t i = 0; i < n; ++i) {
+    const long double a = value(xt, x, i), b = value(yt, y, i);
+    if (!std::isfinite(a) || !std::isfinite(b)) continue;
+    const long double distance = std::fabs(b - a);
+    const long double allowed = options.atol + options.rtol * std::fabs(a);
+    outside += distance > allowed;
+    if (distance > 0) worst = std::max(worst, static_cast<double>(distance / allowed));
+  }
+  return outside;
 }
 
 }  // namespace paritas::metrics

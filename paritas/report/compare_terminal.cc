@@ -28,9 +28,38 @@ std::string note_of(const TensorComparison& t) {
   const PairMetrics& m = *t.metrics;
   if (m.nonfinite.device_only > 0)
     return fmt::format("{} NaN/Inf on the device only", with_thousands(m.nonfinite.device_only));
-  if (m.differing == 0) return "equal";
   if (m.zero_norm) return "one side is all zero";
-  return {};
+  std::string note = t.role == Role::kInput && t.verdict == Verdict::kPass && m.differing > 0 ? t.rule
+                     : m.differing == 0                                                       ? "equal"
+                     : m.steps ? fmt::format("step {} max, {} mean", number(m.steps->max, 3), number(m.steps->mean, 3))
+                               : "";
+  if (!t.notes.empty()) note += (note.empty() ? "" : "; ") + t.notes.front();
+  return note;
+}
+
+// Over all samples, the worst tensor first.
+std::string summary_table(const CompareResult& result, const Style& style) {
+  Table table({"tensor", "metric", "mean", "median", "p99", "worst", "in sample"},
+              {false, false, true, true, true, true, false});
+  size_t shown = 0;
+  for (const TensorSummary& summary : result.summaries) {
+    if (!style.verbose && ++shown > kDefaultRows / 2) break;
+    for (const MetricSummary& s : summary.metrics)
+      if (s.metric == "cosine" || s.metric == "max_abs" || s.metric == "mean_step" || (style.verbose))
+        table.row({summary.name, s.metric, number(s.mean, 6), number(s.median, 6), number(s.p99, 6), number(s.worst, 6),
+                   s.worst_sample});
+  }
+  return table.empty() ? "" : table.render(style);
+}
+
+std::string proposals_text(const CompareResult& result) {
+  std::string out;
+  for (const PairProposal& p : result.proposals)
+    out += fmt::format("Proposal   \"{}\" looks like the device's \"{}\" (NMSE {}{}): not used; say so with an alias\n",
+                       p.reference, p.device, number(p.nmse, 2),
+                       p.runner_up.empty() ? ", no other of this shape"
+                                           : fmt::format(", next best {} with {}", p.runner_up, number(p.runner_up_nmse, 2)));
+  return out;
 }
 
 }  // namespace
@@ -41,6 +70,7 @@ std::string terminal(const CompareResult& result, const Style& style) {
     out += (i == 0 ? "   " : std::string(name(result.verdict).size() + 3, ' ')) + result.reasons[i] + "\n";
   if (result.reasons.size() > 3) out += fmt::format("           ... and {} more\n", result.reasons.size() - 3);
   out += "\n";
+  if (!result.summaries.empty()) out += summary_table(result, style) + "\n";
   const bool samples = result.samples > 1;
   Table table(samples ? std::vector<std::string>{"tensor", "sample", "type", "cosine", "SQNR dB", "max abs",
                                                  "differing", "note"}
@@ -55,7 +85,7 @@ std::string terminal(const CompareResult& result, const Style& style) {
     }
     ++shown;
     const SideInfo* side = t->reference ? &*t->reference : t->device ? &*t->device : nullptr;
-    std::vector<std::string> cells = {t->name};
+    std::vector<std::string> cells = {t->device_name.empty() ? t->name : t->name + " = " + t->device_name};
     if (samples) cells.push_back(t->sample);
     cells.push_back(side == nullptr ? "-" : fmt::format("{} {}", name(side->dtype), to_string(side->shape)));
     if (t->metrics) {
@@ -86,6 +116,7 @@ std::string terminal(const CompareResult& result, const Style& style) {
     if (names->size() > 5) list += fmt::format(" and {} more", names->size() - 5);
     out += fmt::format("Only in {}   {}\n", side, list);
   }
+  out += proposals_text(result);
   for (const auto& note : result.notes) out += dim(style, "note: " + note) + "\n";
   return out;
 }

@@ -170,8 +170,7 @@ std::string terminal(const LocateResult& result, const Style& style) {
     out += bold(style, "First divergence") + "   " + result.first_divergence + "; what deviates behind it inherits\n\n";
   for (const Finding& finding : result.findings) out += finding_block(finding, style);
   for (const auto& pinned : result.pinned) out += dim(style, "pinned: " + pinned) + "\n";
-  if (style.verbose)
-    for (const std::string& note : result.notes) out += dim(style, "note: " + note) + "\n";
+  for (const std::string& note : result.notes) out += dim(style, "note: " + note) + "\n";
   out += fmt::format("\n{:.1f} s reference, {:.1f} s device, {:.1f} s probes, {:.1f} s injection; {:.1f} s in all\n",
                      result.seconds_reference, result.seconds_device, result.seconds_probes, result.seconds_injection,
                      result.seconds_total);

@@ -6,6 +6,9 @@
 
 #include "paritas/base/json.h"
 #include "paritas/compare/compare.h"
+#include "paritas/compare/many.h"
+#include "paritas/compare/result_json.h"
+#include "paritas/compare/stored.h"
 #include "paritas/inspect/inspect.h"
 #include "paritas/locate/types.h"
 #include "paritas/report/style.h"
@@ -13,11 +16,21 @@
 namespace paritas {
 
 std::string terminal(const CompareResult& result, const Style& style);
+std::string terminal(const ManyResult& result, const Style& style);
+std::string terminal(const BaselineComparison& result, const Style& style);
 std::string terminal(const LocateResult& result, const Style& style);
 std::string terminal(const Inspection& inspection, const Style& style);
 
-Json to_json(const CompareResult& result);   // schema paritas.compare/1, docs/results.md
+Json to_json(const ManyResult& result);  // schema paritas.compare/1 with "pairs"
+Json to_json(const BaselineComparison& result);
 Json to_json(const LocateResult& result);    // schema paritas.locate/1
 Json to_json(const Inspection& inspection);  // schema paritas.inspect/1
+
+// One row a tensor and sample; columns name, role, sample, status, verdict, MAE, MSE, CosSim, MaxAbsErr, ... RFC 4180.
+std::string csv(const CompareResult& result);
+// One test case a tensor and sample; what is not judged is skipped, what is invalid is an error.
+std::string junit(const CompareResult& result);
+// Workflow commands of GitHub Actions: an ::error or ::warning line for everything that is no pass.
+std::string github(const CompareResult& result);
 
 }  // namespace paritas

@@ -1,40 +1,21 @@
+#include "paritas/compare/result_json.h"
 #include "paritas/judge/metric_table.h"
 #include "paritas/report/reports.h"
 
 namespace paritas {
 namespace {
 
-Json side_json(const SideInfo& side) { return {{"dtype", name(side.dtype)}, {"shape", side.shape}}; }
-
-Json comparison_json(const TensorComparison& t) {
-  Json json = {{"name", t.name}, {"role", name(t.role)}, {"status", name(t.status)}, {"verdict", name(t.verdict)}};
-  if (!t.sample.empty()) json["sample"] = t.sample;
-  if (t.reference) json["reference"] = side_json(*t.reference);
-  if (t.device) json["device"] = side_json(*t.device);
-  if (t.metrics) json["metrics"] = to_json(*t.metrics);
-  json["rule"] = t.rule;
-  return json;
-}
-
 Json optional_number(const std::optional<double>& value) { return value ? json_number(*value) : Json(nullptr); }
 
-Json storage_json(const StorageBaseline& s) {
-  return {{"type", name(s.type)},
-          {"max_abs", json_number(s.max_abs)},
-          {"rms", json_number(s.rms)},
-          {"overflowed", s.overflowed},
-          {"subnormal", s.subnormal},
-          {"flushed", s.flushed},
-          {"max_over_limit", json_number(s.max_over_limit)},
-          {"lost_energy", json_number(s.lost_energy)}};
-}
-
 Json local_json(const LocalError& local) {
-  Json json = {{"metrics", to_json(local.metrics)}, {"island", local.island}, {"representable", local.representable}};
+  Json metrics = to_json(local.metrics);
+  const Json storage = local.metrics.storage ? metrics["storage"] : Json(nullptr);
+  metrics.erase("storage");  // stands beside the metrics
+  Json json = {{"metrics", std::move(metrics)}, {"island", local.island}, {"representable", local.representable}};
   const bool has_storage = local.metrics.storage.has_value();
   json["storage_baseline"] =
       has_storage && local.representable ? json_number(local.metrics.storage->max_abs) : Json(nullptr);
-  json["storage"] = has_storage ? storage_json(*local.metrics.storage) : Json(nullptr);
+  json["storage"] = storage;
   json["input_baseline"] = optional_number(local.input_baseline);
   json["x_baseline"] = optional_number(local.x_baseline);
   return json;
@@ -67,7 +48,7 @@ Json decision_json(const DecisionReport& d) {
 }
 
 Json output_json(const OutputRow& row) {
-  Json json = comparison_json(row.pair);
+  Json json = to_json(row.pair);
   if (row.pair.metrics) {
     json["reference"]["max"] = json_number(row.pair.metrics->reference_max);
     json["device"]["max"] = json_number(row.pair.metrics->device_max);
@@ -77,25 +58,6 @@ Json output_json(const OutputRow& row) {
 }
 
 }  // namespace
-
-Json to_json(const CompareResult& result) {
-  Json json = {{"schema", "paritas.compare/1"}, {"verdict", name(result.verdict)},
-               {"reasons", result.reasons},     {"reference", result.reference},
-               {"device", result.device},       {"samples", result.samples},
-               {"gates", result.gate_texts},    {"gates_sha256", result.gates_sha256}};
-  Json tensors = Json::array();
-  for (const auto& t : result.tensors) tensors.push_back(comparison_json(t));
-  json["tensors"] = std::move(tensors);
-  json["unmatched"] = {{"reference", result.unmatched_reference}, {"device", result.unmatched_device}};
-  const Coverage& c = result.coverage;
-  json["coverage"] = {{"outputs", c.outputs},
-                      {"outputs_compared", c.outputs_compared},
-                      {"outputs_gated", c.outputs_gated},
-                      {"intermediates", c.intermediates},
-                      {"intermediates_compared", c.intermediates_compared}};
-  json["notes"] = result.notes;
-  return json;
-}
 
 Json to_json(const LocateResult& result) {
   Json json = {{"schema", "paritas.locate/1"}, {"verdict", name(result.verdict)},     {"reasons", result.reasons},

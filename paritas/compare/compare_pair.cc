@@ -1,0 +1,106 @@
+// Figures of one pair of tensors, with what is known about their quantisation.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "paritas/compare/compare.h"
+
+namespace paritas {
+namespace {
+
+// Real values of a quantised integer tensor; nullopt when the quantisation does not fit the shape.
+Result<std::optional<Affine>> affine_of(const std::optional<Quantisation>& q, const Tensor& tensor,
+                                        const std::string& name) {
+  if (!q || !is_integer(tensor.dtype)) return std::nullopt;
+  Affine affine;
+  affine.scale = q->scale;
+  for (int64_t zero : q->zero_point) affine.zero_point.push_back(static_cast<double>(zero));
+  if (affine.zero_point.size() <= 1) affine.zero_point.resize(affine.scale.size(), affine.zero_point.empty() ? 0 : affine.zero_point[0]);
+  const auto refuse = [&](const std::string& cause) {
+    return input_error(name, "its quantisation does not fit: " + cause, "correct scale, zero point or axis");
+  };
+  if (affine.scale.empty() || affine.scale.size() != affine.zero_point.size())
+    return refuse(fmt::format("{} scales, {} zero points", affine.scale.size(), q->zero_point.size()));
+  for (double scale : affine.scale)
+    if (!(scale > 0) || !std::isfinite(scale)) return refuse("a scale is not positive and finite");
+  if (affine.scale.size() == 1) return affine;
+  if (!q->axis || *q->axis < 0 || static_cast<size_t>(*q->axis) >= tensor.shape.size() ||
+      tensor.shape[static_cast<size_t>(*q->axis)] != static_cast<int64_t>(affine.scale.size()))
+    return refuse(fmt::format("{} scales for the shape {}", affine.scale.size(), to_string(tensor.shape)));
+  for (size_t i = static_cast<size_t>(*q->axis) + 1; i < tensor.shape.size(); ++i)
+    affine.inner *= static_cast<uint64_t>(std::max<int64_t>(1, tensor.shape[i]));
+  return affine;
+}
+
+bool same_codes(const Tensor& x, const Tensor& y, const std::optional<Affine>& a, const std::optional<Affine>& b) {
+  if (x.dtype != y.dtype || !is_integer(x.dtype) || a.has_value() != b.has_value()) return false;
+  return !a || (a->scale == b->scale && a->zero_point == b->zero_point && a->inner == b->inner);
+}
+
+// Float sides carry dequantised values that were rounded to float32: what is a whole number of steps but for that
+// rounding counts as whole.
+double snapped(double steps) {
+  const double whole = std::nearbyint(steps);
+  return std::fabs(steps - whole) <= 1e-4 ? whole : steps;
+}
+
+Status fill_steps(const Tensor& x, const Tensor& y, const MetricOptions& options, PairMetrics& m) {
+  const auto& a = options.reference_affine;
+  const auto& b = options.device_affine;
+  if (same_codes(x, y, a, b)) {
+    PARITAS_ASSIGN(m.codes, integer_figures(x, y, options.threads));
+    if (!m.codes) return {};
+    const double size = !a ? 1.0 : a->scale.size() == 1 ? a->scale[0] : NAN;  // per channel there is no one size
+    m.steps = StepFigures{size, static_cast<double>(m.codes->max_step), m.codes->mean_step};
+    return {};
+  }
+  const auto& known = a ? a : b;
+  if (!known || known->scale.size() != 1 || m.finite == 0) return {};
+  const double size = known->scale[0];
+  m.steps = StepFigures{size, snapped(m.max_abs / size), m.mean_abs / size};
+  return {};
+}
+
+}  // namespace
+
+Result<TensorComparison> compare_pair(const std::string& name, Role role, const Tensor& reference, const Tensor& device,
+                                      MetricOptions options, const std::optional<Quantisation>& reference_quantisation,
+                                      const std::optional<Quantisation>& device_quantisation) {
+  TensorComparison pair;
+  pair.name = name;
+  pair.role = role;
+  pair.pairing = "exact";
+  pair.reference = SideInfo{reference.dtype, reference.shape};
+  pair.device = SideInfo{device.dtype, device.shape};
+  if (reference.shape != device.shape) {
+    pair.status = PairStatus::kShapeDiffers;
+    return pair;
+  }
+  PARITAS_ASSIGN(options.reference_affine, affine_of(reference_quantisation, reference, name));
+  PARITAS_ASSIGN(options.device_affine, affine_of(device_quantisation, device, name));
+  PARITAS_ASSIGN(pair.metrics, compare_tensors(reference, device, options));
+  PARITAS_TRY(fill_steps(reference, device, options, *pair.metrics));
+  pair.notes = mistrust(*pair.metrics);
+  return pair;
+}
+
+Result<TensorComparison> compare_pair(const std::string& name, Role role, const Tensor& reference, const Tensor& device,
+                                      MetricOptions options) {
+  return compare_pair(name, role, reference, device, std::move(options), std::nullopt, std::nullopt);
+}
+
+Result<bool> equal_bytes(const Tensor& a, const Tensor& b) {
+  if (a.dtype != b.dtype || a.shape != b.shape || a.bytes.size() != b.bytes.size()) return false;
+  std::vector<std::byte> x(1 << 20), y(1 << 20);
+  for (uint64_t at = 0; at < a.bytes.size(); at += x.size()) {
+    const auto n = static_cast<size_t>(std::min<uint64_t>(x.size(), a.bytes.size() - at));
+    PARITAS_TRY(a.bytes.read(at, std::span(x).first(n)));
+    PARITAS_TRY(b.bytes.read(at, std::span(y).first(n)));
+    if (std::memcmp(x.data(), y.data(), n) != 0) return false;
+  }
+  return true;
+}
+
+}  // namespace paritas

@@ -1,0 +1,97 @@
+#include "paritas/compare/conclude.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include <fmt/format.h>
+
+#include "paritas/compare/summary.h"
+
+namespace paritas {
+namespace {
+
+class Conclusion {
+ public:
+  explicit Conclusion(CompareResult& result) : result_(result) {}
+
+  void run() {
+    result_.coverage = {};
+    result_.unmatched_reference.clear();
+    result_.unmatched_device.clear();
+    if (!result_.part && result_.reference_samples != result_.device_samples)
+      builder_.invalid(fmt::format("the reference has {} samples, the device {}: they cannot be paired",
+                                   result_.reference_samples, result_.device_samples));
+    if (result_.samples == 0) builder_.invalid("nothing was compared: a recording holds no sample");
+    std::stable_partition(result_.tensors.begin(), result_.tensors.end(),
+                          [](const TensorComparison& t) { return t.role == Role::kOutput; });
+    for (const TensorComparison& t : result_.tensors) record(t);
+    if (result_.coverage.outputs == 0 && result_.samples > 0)
+      builder_.invalid("no output was compared: the recordings share no output");
+    judge_inputs();
+    for (const std::string& gate : result_.task_gates)
+      builder_.not_judged(fmt::format("\"{}\" is on a task: paritas check judges it", gate));
+    result_.verdict = builder_.verdict();
+    result_.reasons = builder_.reasons();
+    result_.summaries = result_.samples > 1 ? summarise(result_.tensors) : std::vector<TensorSummary>{};
+  }
+
+ private:
+  void record(const TensorComparison& t) {
+    Coverage& c = result_.coverage;
+    if (t.role == Role::kInput) note_input(t);
+    if (t.status == PairStatus::kMissingDevice) note_unmatched(result_.unmatched_reference, t.name);
+    if (t.status == PairStatus::kMissingReference) note_unmatched(result_.unmatched_device, t.name);
+    if (t.role == Role::kOutput) {
+      ++c.outputs;
+      c.outputs_compared += t.compared();
+      c.outputs_gated += t.gated;
+    } else if (t.role == Role::kIntermediate && t.reference) {
+      ++c.intermediates;
+      c.intermediates_compared += t.compared();
+    }
+    const bool has_say = t.role == Role::kOutput || (t.role == Role::kIntermediate && t.gated);
+    if (!has_say && t.verdict >= Verdict::kNotJudged) return;
+    const std::string where = result_.reference_samples > 1 ? fmt::format(" ({})", t.sample) : "";
+    const std::string reason = fmt::format("{}: {}{}", t.name, t.rule, where);
+    switch (t.verdict) {
+      case Verdict::kInvalid:
+        return builder_.invalid(reason);
+      case Verdict::kDeviates:
+        return builder_.deviates(reason);
+      case Verdict::kNotJudged:
+        return builder_.not_judged(reason);
+      case Verdict::kPass:
+        return builder_.passed(reason);
+    }
+  }
+
+  void note_input(const TensorComparison& t) {
+    if (t.compared()) samples_with_inputs_.insert(t.sample);
+    inputs_missing_ |= t.missing();
+  }
+
+  // Agreement of outputs proves nothing about a device that may have been fed with something else.
+  void judge_inputs() {
+    if (result_.inputs_unverified || result_.samples == 0) return;
+    if (!inputs_missing_ && samples_with_inputs_.size() == result_.samples) return;
+    builder_.not_judged(
+        "the inputs are not recorded on both sides, so nothing shows that both ran on the same (--inputs-unverified "
+        "judges all the same)");
+  }
+
+  static void note_unmatched(std::vector<std::string>& list, const std::string& name) {
+    if (std::find(list.begin(), list.end(), name) == list.end()) list.push_back(name);
+  }
+
+  CompareResult& result_;
+  VerdictBuilder builder_;
+  std::unordered_set<std::string> samples_with_inputs_;
+  bool inputs_missing_ = false;
+};
+
+}  // namespace
+
+void conclude(CompareResult& result) { Conclusion(result).run(); }
+
+}  // namespace paritas

@@ -1,0 +1,12 @@
+// From the comparisons of all tensors to the verdict of the whole. A pure function of what the result already holds, so
+// that merged parts and verdicts made afterwards come out as one run would have them.
+#pragma once
+
+#include "paritas/compare/types.h"
+
+namespace paritas {
+
+// Fills verdict, reasons, coverage, unmatched names, summaries and the order of the tensors. Notes are left alone.
+void conclude(CompareResult& result);
+
+}  // namespace paritas

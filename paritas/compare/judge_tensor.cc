@@ -1,0 +1,174 @@
+#include "paritas/compare/judge_tensor.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace paritas {
+namespace {
+
+// From here on zeros say more about the tensor than its figures do: our choice.
+constexpr double kMostlyZero = 0.95;
+constexpr uint64_t kFewElements = 4;
+// mse is 1.57 mean_abs^2 for Gaussian differences and 2 for Laplacian ones; far above it, few elements carry the error.
+constexpr double kHeavyTail = 50;
+
+bool reference_nonfinite_forbidden(const PairMetrics& m, NonfinitePolicy policy) {
+  const NonfiniteCounts& n = m.nonfinite;
+  // Elements where the reference is NaN: nan_nan, and those of nan_other that are not the device's alone. The counts of
+  // device_only cover nan_other and inf_finite together, so a reference NaN or infinity shows as a remainder.
+  const uint64_t one_sided = n.nan_other + n.inf_finite;
+  const uint64_t reference_side = one_sided - std::min(one_sided, n.device_only);
+  switch (policy) {
+    case NonfinitePolicy::kForbid:
+      return n.nan_nan + n.same_inf + n.opposite_inf + reference_side > 0;
+    case NonfinitePolicy::kSameInf:
+      return n.nan_nan > 0 || (n.nan_other > 0 && reference_side > 0);
+    case NonfinitePolicy::kEqual:
+      return false;
+  }
+  return true;
+}
+
+// Disagreements between non-finite values that no metric over finite pairs can see.
+std::string nonfinite_disagreement(const PairMetrics& m, NonfinitePolicy policy) {
+  const NonfiniteCounts& n = m.nonfinite;
+  if (n.device_only > 0)
+    return fmt::format("{} of {} elements are NaN or infinite on the device only", n.device_only, m.count);
+  if (n.nan_other + n.opposite_inf + n.inf_finite > 0)
+    return fmt::format("{} of {} elements are NaN or infinite on one side, or infinities of opposite sign",
+                       n.nan_other + n.opposite_inf + n.inf_finite, m.count);
+  if (policy == NonfinitePolicy::kForbid && n.same_inf + n.nan_nan > 0) return "non-finite elements are forbidden";
+  return {};
+}
+
+std::string sides(const TensorComparison& t) {
+  return fmt::format("reference {}, device {}", to_string(t.reference->shape), to_string(t.device->shape));
+}
+
+// Runs that were fed with different values cannot be compared, whatever the gates say. Why this pair of inputs makes
+// the pairing unusable; empty when it does not.
+std::string input_disagreement(const GateSet& gates, const TensorComparison& t) {
+  if (t.missing()) {
+    // A pattern such as "*" does not ask for inputs by name; whoever names one wants to see it.
+    const bool named = std::any_of(gates.gates.begin(), gates.gates.end(),
+                                   [&](const Gate& g) { return g.names_exactly(t.name); });
+    return named ? "a gate names this input, but it is not recorded on both sides" : "";
+  }
+  if (t.status == PairStatus::kShapeDiffers) return "the inputs differ: " + sides(t);
+  if (t.metrics->differing == 0) return {};
+  return fmt::format("the inputs differ: {} of {} elements", t.metrics->differing, t.metrics->count);
+}
+
+struct Decision {
+  Verdict verdict;
+  std::string rule;
+};
+
+Decision judge_input(const GateSet& gates, const TensorComparison& t) {
+  std::string disagreement = input_disagreement(gates, t);
+  if (!disagreement.empty()) return {Verdict::kInvalid, std::move(disagreement)};
+  if (t.missing()) return {Verdict::kPass, "recorded on one side only"};
+  for (const Gate* gate : gates.for_tensor(gate_subject(t)))
+    if (const GateOutcome outcome = evaluate(*gate, *t.metrics); gate->names_exactly(t.name) && !outcome.passed)
+      return {Verdict::kDeviates, outcome.text};
+  return {Verdict::kPass, "equal inputs"};
+}
+
+Decision judge_uncompared(const GateSet& gates, const TensorComparison& t, bool must_exist) {
+  switch (t.status) {
+    case PairStatus::kMissingDevice:
+      return must_exist ? Decision{Verdict::kDeviates, "missing on the device"}
+                        : Decision{Verdict::kPass, "missing, not gated"};
+    case PairStatus::kMissingReference:
+      // A pattern such as "*" does not ask for an output that the user said may be there or not.
+      if (t.role == Role::kOutput && gates.allow_extra_outputs &&
+          std::none_of(gates.gates.begin(), gates.gates.end(), [&](const Gate& g) { return g.names_exactly(t.name); }))
+        return {Verdict::kPass, "only on the device, which the gates allow"};
+      return must_exist ? Decision{Verdict::kInvalid, "missing in the reference"}
+                        : Decision{Verdict::kPass, "missing, not gated"};
+    default:
+      return must_exist ? Decision{Verdict::kDeviates, "shapes differ: " + sides(t)}
+                        : Decision{Verdict::kPass, "shapes differ, not gated: " + sides(t)};
+  }
+}
+
+Decision judge_figures(const GateSet& gates, const TensorComparison& t, const std::vector<const Gate*>& applicable) {
+  PairMetrics m = *t.metrics;
+  // Where NaN at the same place agrees, it is not outside a tolerance either.
+  if (gates.nonfinite == NonfinitePolicy::kEqual && m.outside) *m.outside -= std::min(*m.outside, m.nonfinite.nan_nan);
+  const bool must_exist = t.role == Role::kOutput || !applicable.empty();
+  if (m.count == 0 && must_exist) return {Verdict::kInvalid, "holds no element: nothing was compared"};
+  if (!applicable.empty() && reference_nonfinite_forbidden(m, gates.nonfinite))
+    return {Verdict::kInvalid, "the reference holds values that are not finite, which the gates do not allow"};
+  if (must_exist && gates.exact_dtypes && t.reference->dtype != t.device->dtype)
+    return {Verdict::kDeviates,
+            fmt::format("types differ: reference {}, device {}", name(t.reference->dtype), name(t.device->dtype))};
+  if (must_exist) {
+    const bool gated_or_device = !applicable.empty() || m.nonfinite.device_only > 0;
+    std::string disagreement = nonfinite_disagreement(m, gates.nonfinite);
+    if (!disagreement.empty() && gated_or_device) return {Verdict::kDeviates, std::move(disagreement)};
+  }
+  if (applicable.empty())
+    return t.role == Role::kOutput ? Decision{Verdict::kNotJudged, "no gate covers it"}
+                                   : Decision{Verdict::kPass, "not gated"};
+  std::string passed;
+  for (const Gate* gate : applicable) {
+    const GateOutcome outcome = evaluate(*gate, m);
+    if (!outcome.value) return {Verdict::kInvalid, outcome.text};  // a gate that cannot be judged is no evidence
+    if (!outcome.passed) return {Verdict::kDeviates, outcome.text};
+    passed += (passed.empty() ? "" : "; ") + outcome.text;
+  }
+  return {Verdict::kPass, passed};
+}
+
+}  // namespace
+
+GateSubject gate_subject(const TensorComparison& t) {
+  std::optional<DType> dtype;
+  if (t.reference)
+    dtype = t.reference->dtype;
+  else if (t.device)
+    dtype = t.device->dtype;
+  return {t.name, t.role, t.declared_role, dtype};
+}
+
+void judge_tensor(const GateSet& gates, TensorComparison& t) {
+  const auto applicable = gates.for_tensor(gate_subject(t));
+  t.gated = !applicable.empty();
+  const bool must_exist = t.role == Role::kOutput || t.gated;
+  Decision decision = t.role == Role::kInput ? judge_input(gates, t)
+                      : !t.compared()        ? judge_uncompared(gates, t, must_exist)
+                                             : judge_figures(gates, t, applicable);
+  t.verdict = decision.verdict;
+  t.rule = std::move(decision.rule);
+}
+
+std::vector<std::string> mistrust(const PairMetrics& m) {
+  std::vector<std::string> notes;
+  if (m.finite == 0) return notes;
+  const double zeros = static_cast<double>(m.reference_zeros) / static_cast<double>(m.finite);
+  if (m.finite < kFewElements)
+    notes.push_back(fmt::format("only {} element{}: figures prove little", m.finite, m.finite == 1 ? "" : "s"));
+  else if (m.reference_zeros == m.finite)
+    notes.push_back("the reference is zero everywhere: agreement proves little");
+  else if (m.reference_min == m.reference_max)
+    notes.push_back("the reference is constant: agreement proves little");
+  else if (zeros >= kMostlyZero)
+    notes.push_back(fmt::format("{:.1f} % of the reference is zero: cosine and means rest on few elements", 100 * zeros));
+  if (m.finite >= kFewElements && m.device_min == m.device_max && m.reference_min != m.reference_max)
+    notes.push_back("the device's tensor is constant");
+  if (m.reference_max_abs > 0 && m.reference_max_abs < 1e-20)
+    notes.push_back("the reference holds only tiny values: absolute thresholds mean nothing here");
+  if (m.mean_abs > 0 && m.finite >= 16 && m.mse > kHeavyTail * m.mean_abs * m.mean_abs)
+    notes.push_back(fmt::format("few large deviations carry the error (mse is {:.0f} times mean_abs^2): look at max_abs",
+                                m.mse / (m.mean_abs * m.mean_abs)));
+  if (m.codes && m.codes->mean_step >= 0.25 && std::fabs(m.codes->mean_bias) >= 0.9 * m.codes->mean_step)
+    notes.push_back(fmt::format("codes are shifted in one direction ({:+.2f} steps on average): a zero point or rounding "
+                                "rule differs",
+                                m.codes->mean_bias));
+  return notes;
+}
+
+}  // namespace paritas

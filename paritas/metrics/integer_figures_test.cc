@@ -1,0 +1,57 @@
+#include "paritas/metrics/integer_figures.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+namespace paritas {
+namespace {
+
+template <class T>
+Tensor tensor(DType type, const std::vector<T>& values) {
+  return tensor_from_values(type, {static_cast<int64_t>(values.size())}, values);
+}
+
+TEST(IntegerFigures, CountsStepsLevelsAndSaturation) {
+  const auto x = tensor<uint8_t>(DType::kU8, {0, 0, 10, 255, 128, 7});
+  const auto y = tensor<uint8_t>(DType::kU8, {0, 1, 8, 255, 255, 7});
+  auto f = integer_figures(x, y, 2);
+  ASSERT_TRUE(f && *f);
+  EXPECT_EQ((*f)->count, 6u);
+  EXPECT_EQ((*f)->max_step, 127u);
+  EXPECT_DOUBLE_EQ((*f)->mean_step, (1 + 2 + 127) / 6.0);
+  EXPECT_DOUBLE_EQ((*f)->mean_bias, (1 - 2 + 127) / 6.0);
+  EXPECT_EQ((*f)->steps[8], 3u);
+  EXPECT_EQ((*f)->steps[9], 1u);   // +1
+  EXPECT_EQ((*f)->steps[6], 1u);   // -2
+  EXPECT_EQ((*f)->steps[16], 1u);  // 8 or more
+  EXPECT_EQ((*f)->reference.levels, 5u);
+  EXPECT_EQ((*f)->reference.at_lowest, 2u);
+  EXPECT_EQ((*f)->device.at_highest, 2u);
+}
+
+TEST(IntegerFigures, OnlyForSmallIntegersOfOneType) {
+  const auto small = tensor<int8_t>(DType::kI8, {1, 2});
+  EXPECT_FALSE(*integer_figures(small, tensor<uint8_t>(DType::kU8, {1, 2}), 1));
+  EXPECT_FALSE(*integer_figures(tensor<int32_t>(DType::kI32, {1}), tensor<int32_t>(DType::kI32, {1}), 1));
+  EXPECT_FALSE(integer_figures(small, tensor<int8_t>(DType::kI8, {1}), 1));
+}
+
+RC_GTEST_PROP(IntegerFigures, AgreeWithAPlainLoop, (std::vector<int16_t> values)) {
+  RC_PRE(!values.empty());
+  std::vector<int16_t> other(values.rbegin(), values.rend());
+  auto f = integer_figures(tensor(DType::kI16, values), tensor(DType::kI16, other), 3);
+  RC_ASSERT(f && *f);
+  double sum = 0;
+  int64_t most = 0;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const int64_t d = std::abs(int64_t{other[i]} - values[i]);
+    sum += static_cast<double>(d);
+    most = std::max(most, d);
+  }
+  RC_ASSERT((*f)->mean_step == sum / static_cast<double>(values.size()));
+  RC_ASSERT((*f)->max_step == static_cast<uint64_t>(most));
+  RC_ASSERT((*f)->reference.levels == (*f)->device.levels);
+}
+
+}  // namespace
+}  // namespace paritas

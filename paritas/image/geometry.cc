@@ -117,29 +117,38 @@ Result<Geometry> plan_geometry(const CropStep& crop, const ResizeStep& step, int
   return plan;
 }
 
-Result<Image> apply_geometry(const Image& image, const Geometry& plan, Filter filter, std::array<uint8_t, 3> pad) {
-  Image picture;
+Result<Placed> apply_geometry(const Image& image, const Geometry& plan, const ResizeStep& step,
+                              std::array<uint8_t, 3> pad) {
   const Box whole{0, 0, static_cast<float>(image.width), static_cast<float>(image.height)};
+  std::optional<Box> box;
+  std::optional<Image> part;
   if (plan.edges == CropEdges::kBeyond) {
-    PARITAS_ASSIGN(picture, resize(image, plan.resized_width, plan.resized_height, filter, plan.crop));
-  } else if (plan.crop == whole) {
-    PARITAS_ASSIGN(picture, resize(image, plan.resized_width, plan.resized_height, filter));
-  } else {
+    box = plan.crop;
+  } else if (plan.crop != whole) {
     const auto left = static_cast<int64_t>(plan.crop.left);
     const auto top = static_cast<int64_t>(plan.crop.top);
-    const Image part = cut(image, left, top, static_cast<int64_t>(plan.crop.right) - left,
-                           static_cast<int64_t>(plan.crop.bottom) - top);
-    PARITAS_ASSIGN(picture, resize(part, plan.resized_width, plan.resized_height, filter));
+    part = cut(image, left, top, static_cast<int64_t>(plan.crop.right) - left,
+               static_cast<int64_t>(plan.crop.bottom) - top);
   }
-  if (plan.width == picture.width && plan.height == picture.height) return picture;
-  if (plan.width <= picture.width && plan.height <= picture.height)
-    return cut(picture, plan.trim_left, plan.trim_top, plan.width, plan.height);
+  const Image& source = part ? *part : image;
+  Placed placed;
+  Image& picture = placed.image;
+  PARITAS_ASSIGN(picture, resize(source, plan.resized_width, plan.resized_height, step.filter, box, step.passes));
+  const bool both_change = picture.width != source.width && picture.height != source.height;
+  placed.columns_first = step.passes == PassOrder::kPillow13 && step.filter != Filter::kNearest &&
+                         (both_change || box) && columns_first(source, picture.width, picture.height);
+  if (plan.width == picture.width && plan.height == picture.height) return placed;
+  if (plan.width <= picture.width && plan.height <= picture.height) {
+    picture = cut(picture, plan.trim_left, plan.trim_top, plan.width, plan.height);
+    return placed;
+  }
   Image padded = make_image(plan.width, plan.height);
   for (size_t i = 0; i < padded.pixels.size(); ++i) padded.pixels[i] = pad[i % 3];
   for (int64_t y = 0; y < picture.height; ++y)
     std::memcpy(padded.row(plan.pad_top + y) + plan.pad_left * 3, picture.row(y),
                 static_cast<size_t>(picture.width) * 3);
-  return padded;
+  picture = std::move(padded);
+  return placed;
 }
 
 }  // namespace paritas

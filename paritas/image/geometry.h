@@ -41,6 +41,7 @@ struct ResizeStep {
   Filter filter = Filter::kBilinear;
   Placement placement = Placement::kCentre;
   SizeRounding rounding = SizeRounding::kHalfEven;
+  PassOrder passes = PassOrder::kPillow13;
 
   bool operator==(const ResizeStep&) const = default;
 };
@@ -62,7 +63,13 @@ struct Geometry {
 Result<Geometry> plan_geometry(const CropStep& crop, const ResizeStep& step, int64_t width, int64_t height,
                                const std::string& subject);
 
-// The planned pixels, in RGB; `pad` is the colour around a letterbox.
-Result<Image> apply_geometry(const Image& image, const Geometry& geometry, Filter filter, std::array<uint8_t, 3> pad);
+struct Placed {
+  Image image;                 // RGB, of the tensor's size
+  bool columns_first = false;  // scaled in an order that Pillow 12 and older do not use
+};
+
+// The planned pixels; `pad` is the colour around a letterbox, in RGB.
+Result<Placed> apply_geometry(const Image& image, const Geometry& plan, const ResizeStep& step,
+                              std::array<uint8_t, 3> pad);
 
 }  // namespace paritas

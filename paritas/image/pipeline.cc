@@ -103,16 +103,16 @@ Result<Tensor> to_tensor(const Image& image, const Pipeline& pipeline, const std
                      "use int8, uint8, int16 or uint16");
 }
 
-Result<Tensor> prepare(const Image& image, const Pipeline& pipeline, const Geometry& plan, const std::string& subject) {
+Result<Placed> place(const Image& image, const Pipeline& pipeline, const Geometry& plan, const std::string& subject) {
   auto pad = pipeline.pad_value;
   if (pipeline.colour == ColourOrder::kBgr) std::swap(pad[0], pad[2]);  // declared in the tensor's order, used in RGB
-  auto picture = apply_geometry(image, plan, pipeline.resize.filter, pad);
-  if (!picture) {
-    Error error = std::move(picture).error();
+  auto placed = apply_geometry(image, plan, pipeline.resize, pad);
+  if (!placed) {
+    Error error = std::move(placed).error();
     error.subject = subject + ", " + error.subject;
     return tl::make_unexpected(std::move(error));
   }
-  return to_tensor(*picture, pipeline, subject);
+  return placed;
 }
 
 }  // namespace
@@ -120,7 +120,8 @@ Result<Tensor> prepare(const Image& image, const Pipeline& pipeline, const Geome
 Result<Tensor> prepare_pixels(const Image& image, const Pipeline& pipeline, const std::string& subject) {
   PARITAS_ASSIGN(const Geometry plan,
                  plan_geometry(pipeline.crop, pipeline.resize, image.width, image.height, subject));
-  return prepare(image, pipeline, plan, subject);
+  PARITAS_ASSIGN(const Placed placed, place(image, pipeline, plan, subject));
+  return to_tensor(placed.image, pipeline, subject);
 }
 
 Result<Prepared> prepare_image(const Path& path, const Pipeline& pipeline) {
@@ -137,7 +138,12 @@ Result<Prepared> prepare_image(const Path& path, const Pipeline& pipeline) {
   record.orientation = decoded.orientation;
   record.notes = std::move(decoded.notes);
   PARITAS_ASSIGN(record.geometry, plan_geometry(pipeline.crop, pipeline.resize, record.width, record.height, subject));
-  PARITAS_ASSIGN(prepared.tensor, prepare(decoded.image, pipeline, record.geometry, subject));
+  PARITAS_ASSIGN(const Placed placed, place(decoded.image, pipeline, record.geometry, subject));
+  if (placed.columns_first)
+    record.notes.emplace_back(
+        "columns were scaled before rows, as Pillow 13 does for this size; Pillow 12 and older scale rows first, which "
+        "differs in last bits (pass_order = \"horizontal_first\")");
+  PARITAS_ASSIGN(prepared.tensor, to_tensor(placed.image, pipeline, subject));
   PARITAS_ASSIGN(const TensorView view, TensorView::of(prepared.tensor));
   record.tensor_sha256 = sha256_hex(view.bytes());
   return prepared;

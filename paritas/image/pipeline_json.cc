@@ -29,6 +29,8 @@ const Words<Filter> kFilters = {{"nearest", Filter::kNearest},   {"box", Filter:
                                 {"bicubic", Filter::kBicubic},   {"lanczos", Filter::kLanczos}};
 const Words<Placement> kPlacements = {{"centre", Placement::kCentre}, {"top_left", Placement::kTopLeft}};
 const Words<SizeRounding> kRoundings = {{"half_even", SizeRounding::kHalfEven}, {"down", SizeRounding::kDown}};
+const Words<PassOrder> kPasses = {{"pillow_13", PassOrder::kPillow13},
+                                  {"horizontal_first", PassOrder::kHorizontalFirst}};
 const Words<bool> kTies = {{"half_even", false}, {"half_away", true}};
 const Words<bool> kZeroPoints = {{"outside", false}, {"inside", true}};
 const Words<DType> kTypes = {{"float32", DType::kF32}, {"uint8", DType::kU8}};
@@ -185,15 +187,15 @@ Status check_resize_keys(const Fields& fields, ResizeMode mode) {
   if (fields.has("rounding") && mode != ResizeMode::kShortSide && mode != ResizeMode::kLetterbox)
     return refuse("rounding", ResizeMode::kLetterbox);
   if (mode == ResizeMode::kNone)
-    for (const char* key : {"width", "height", "filter"})
+    for (const char* key : {"width", "height", "filter", "pass_order"})
       if (fields.has(key)) return refuse(key, ResizeMode::kDirect);
   return {};
 }
 
 Status resize_from_json(const Json& json, const std::string& subject, Pipeline& pipeline) {
-  PARITAS_ASSIGN(const Fields fields,
-                 Fields::of(json, "resize", subject,
-                            {"mode", "width", "height", "short_side", "filter", "placement", "rounding", "pad_value"}));
+  PARITAS_ASSIGN(const Fields fields, Fields::of(json, "resize", subject,
+                                                 {"mode", "width", "height", "short_side", "filter", "placement",
+                                                  "rounding", "pad_value", "pass_order"}));
   ResizeStep& step = pipeline.resize;
   step.mode = ResizeMode::kDirect;
   PARITAS_TRY(fields.choose("mode", kModes, step.mode));
@@ -207,6 +209,7 @@ Status resize_from_json(const Json& json, const std::string& subject, Pipeline& 
   // There is no default that would be right for most: frameworks differ.
   if (!fields.has("filter")) return fields.refuse("\"filter\" is missing", "for example: filter = \"bilinear\"");
   PARITAS_TRY(fields.choose("filter", kFilters, step.filter));
+  PARITAS_TRY(fields.choose("pass_order", kPasses, step.passes));
   PARITAS_TRY(fields.choose("placement", kPlacements, step.placement));
   step.rounding = step.mode == ResizeMode::kShortSide ? SizeRounding::kDown : SizeRounding::kHalfEven;
   PARITAS_TRY(fields.choose("rounding", kRoundings, step.rounding));
@@ -271,6 +274,7 @@ Json resize_json(const Pipeline& pipeline) {
   json["height"] = step.height;
   if (step.mode == ResizeMode::kShortSide) json["short_side"] = step.short_side;
   json["filter"] = word(kFilters, step.filter);
+  json["pass_order"] = word(kPasses, step.passes);
   if (step.mode != ResizeMode::kDirect) json["rounding"] = word(kRoundings, step.rounding);
   if (step.mode == ResizeMode::kLetterbox) {
     json["placement"] = word(kPlacements, step.placement);

@@ -215,7 +215,12 @@ std::optional<Filter> filter_from_name(std::string_view text) {
   return static_cast<Filter>(found - std::begin(kNames));
 }
 
-Result<Image> resize(const Image& image, int64_t width, int64_t height, Filter filter, const std::optional<Box>& part) {
+bool columns_first(const Image& image, int64_t width, int64_t height) {
+  return height < image.height && image.height - height > 2 * (image.width - width);
+}
+
+Result<Image> resize(const Image& image, int64_t width, int64_t height, Filter filter, const std::optional<Box>& part,
+                     PassOrder order) {
   const Box whole{0, 0, static_cast<float>(image.width), static_cast<float>(image.height)};
   const Box box = part.value_or(whole);
   PARITAS_TRY(check_image_size(width, height, "resize"));
@@ -223,16 +228,18 @@ Result<Image> resize(const Image& image, int64_t width, int64_t height, Filter f
   if (box == whole && width == image.width && height == image.height) return image;
   if (filter == Filter::kNearest) return resize_nearest(image, width, height, box);
 
-  // Rows first, and only those that the columns will need.
   const bool rows_change = width != image.width || box.left != 0 || box.right != whole.right;
   const bool columns_change = height != image.height || box.top != 0 || box.bottom != whole.bottom;
   const Taps vertical = make_taps(image.height, box.top, box.bottom, height, filter);
-  const int64_t first_row = vertical.begin();
-  const int64_t rows = vertical.end() - first_row;
   if (!rows_change) return scale_columns(image, vertical, 0);
-  PARITAS_TRY(check_image_size(width, rows, "resize, after its first pass"));
   const Taps horizontal = make_taps(image.width, box.left, box.right, width, filter);
   if (!columns_change) return scale_rows(image, horizontal, 0, image.height);
+  if (order == PassOrder::kPillow13 && columns_first(image, width, height))
+    return scale_rows(scale_columns(image, vertical, 0), horizontal, 0, height);
+  // Of the rows only those that the columns will need.
+  const int64_t first_row = vertical.begin();
+  const int64_t rows = vertical.end() - first_row;
+  PARITAS_TRY(check_image_size(width, rows, "resize, after its first pass"));
   return scale_columns(scale_rows(image, horizontal, first_row, rows), vertical, first_row);
 }
 

@@ -25,11 +25,21 @@ struct Box {
   bool operator==(const Box&) const = default;
 };
 
+// Which direction is scaled first. The pixels in between are rounded to bytes, so the order shows in last bits.
+enum class PassOrder {
+  kPillow13,         // Pillow 13: see columns_first()
+  kHorizontalFirst,  // Pillow 12 and older
+};
+
+// Pillow 13 scales the columns first where the image loses more than twice as many rows as columns. A box does not
+// count. Found by trial, with every filter, size and box of tests/interop/images_pillow.py.
+bool columns_first(const Image& image, int64_t width, int64_t height);
+
 // Scales `box` (the whole image by default) to width x height. The filter sees pixels beyond the box where there are
 // any, so this is not the same as cutting the box out first. Errors: a box that is empty or reaches beyond the image,
 // a size over the limits.
 Result<Image> resize(const Image& image, int64_t width, int64_t height, Filter filter,
-                     const std::optional<Box>& box = std::nullopt);
+                     const std::optional<Box>& box = std::nullopt, PassOrder order = PassOrder::kPillow13);
 
 // The pixels of [left, left + width) x [top, top + height), which lie within the image.
 Image cut(const Image& image, int64_t left, int64_t top, int64_t width, int64_t height);

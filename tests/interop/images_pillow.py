@@ -146,20 +146,33 @@ def check_png(tool, folder, generator):
 
 def check_jpeg(tool, folder, generator):
     checked = 0
-    # Pillow's subsampling: 0 = 4:4:4, 1 = 4:2:2, 2 = 4:2:0; the others as text.
-    for subsampling in (0, 1, 2, "4:1:1", "4:4:0"):
+    # Pillow's subsampling: 0 = 4:4:4, 1 = 4:2:2, 2 = 4:2:0
+    for subsampling in (0, 1, 2, "4:1:1"):
         for quality in (5, 50, 90, 100):
             for width, height in ((1, 1), (2, 1), (1, 9), (8, 8), (17, 16), (33, 47), (100, 31)):
                 options = [{}, {"progressive": True}, {"restart_marker_blocks": 2}, {"optimize": True}]
                 for extra in options:
                     out = io.BytesIO()
-                    if subsampling == "4:4:0":  # Pillow does not write it: turned through a 4:2:2 picture's header
-                        continue
                     Image.fromarray(texture(generator, width, height, 3)).save(
                         out, "JPEG", quality=quality, subsampling=subsampling, **extra)
                     what = f"JPEG {subsampling}, quality {quality}, {width}x{height}, {extra}"
                     check_file(tool, folder / "x.jpg", out.getvalue(), what)
                     checked += 1
+    # Pillow does not write these: the sampling factors in the header of another picture with as many blocks.
+    for written, size, header, factors in ((1, (32, 32), (64, 16), 0x12), (1, (32, 32), (32, 32), 0x12), (2, (16, 32), (8, 64), 0x14),
+                                           (2, (40, 32), (80, 16), 0x41)):
+        out = io.BytesIO()
+        Image.fromarray(texture(generator, *size, 3)).save(out, "JPEG", quality=85, subsampling=written)
+        content = bytearray(out.getvalue())
+        at = content.index(b"\xff\xc0") + 5
+        content[at : at + 4] = struct.pack(">HH", header[1], header[0])
+        content[at + 6] = factors
+        try:
+            Image.open(io.BytesIO(content)).load()
+        except OSError:
+            raise AssertionError(f"the picture with sampling {factors:#x} was made wrongly") from None
+        check_file(tool, folder / "x.jpg", bytes(content), f"JPEG with sampling {factors:#x}, {header}")
+        checked += 1
     for mode, channels in (("L", 1), ("CMYK", 4)):
         for extra in ({}, {"progressive": True}):
             pixels = texture(generator, 45, 37, channels)
@@ -207,7 +220,7 @@ def check_damage(tool, folder, generator):
 
 def check_resize(tool, folder, generator):
     checked = 0
-    sizes = [(1, 1), (1, 7), (9, 1), (2, 3), (13, 8), (31, 57), (120, 33), (200, 150)]
+    sizes = [(1, 1), (1, 7), (9, 1), (2, 3), (13, 8), (31, 57), (120, 33), (200, 150), (90, 301)]
     for source in sizes:
         pixels = texture(generator, *source, 3)
         if source == (31, 57):
@@ -227,6 +240,14 @@ def check_resize(tool, folder, generator):
                     theirs = np.asarray(picture.resize(target, code, box=box))
                     same(tool.resize(target, name, box), theirs, f"{source} -> {target}, {name}, box {box}")
                     checked += 1
+    for source, target in (((640, 1138), (224, 224)), ((640, 1138), (224, 306)), ((640, 1138), (224, 307)), ((1000, 3), (5, 1)),
+                           ((3000, 40), (700, 33)), ((40, 3000), (33, 700))):  # large; both sides of a change of pass order
+        picture = Image.fromarray(texture(generator, *source, 3))
+        picture.save(folder / "r.png")
+        tool.decode(folder / "r.png")
+        for name, code in FILTERS.items():
+            same(tool.resize(target, name, None), np.asarray(picture.resize(target, code)), f"{source} -> {target}, {name}")
+            checked += 1
     return checked
 
 

@@ -5,18 +5,15 @@
 namespace paritas {
 
 Status check_image_size(int64_t width, int64_t height, const std::string& subject) {
-  if (width <= 0 || height <= 0)
-    return input_error(subject, fmt::format("the image would be {} x {} pixels", width, height),
-                       "both sides must be at least 1");
+  const auto refuse = [&](const std::string& limit, const char* remedy) -> Status {
+    return input_error(subject, fmt::format("the image is said to have {} x {} pixels; {}", width, height, limit),
+                       remedy);
+  };
+  if (width <= 0 || height <= 0) return refuse("both sides must be at least 1", "the file or declaration is damaged");
   if (width > kMaxImageSide || height > kMaxImageSide)
-    return input_error(subject,
-                       fmt::format("claims {} x {} pixels, a side may have at most {}", width, height, kMaxImageSide),
-                       "make the image smaller");
+    return refuse(fmt::format("a side may have at most {}", kMaxImageSide), "make the image smaller");
   if (width * height > kMaxImagePixels)
-    return input_error(
-        subject,
-        fmt::format("claims {} x {} = {} pixels, at most {} are read", width, height, width * height, kMaxImagePixels),
-        "make the image smaller");
+    return refuse(fmt::format("at most {} in all are read", kMaxImagePixels), "make the image smaller");
   return {};
 }
 

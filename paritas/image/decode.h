@@ -21,6 +21,7 @@ struct DecodedImage {
   Image image;
   ImageFormat format = ImageFormat::kPng;
   std::string mode;     // what the file holds: "RGB, 8 bits", "palette of 16 colours, 4 bits", "YCbCr, progressive"
+  std::string decoder;  // library and version that this was built with: "libjpeg-turbo 2.1.5"
   int orientation = 1;  // EXIF, 1 to 8; 1 when the file says nothing. Not applied
   std::vector<std::string> notes;
 };

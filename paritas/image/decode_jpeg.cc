@@ -11,9 +11,16 @@
 
 #include "paritas/image/exif.h"
 
+#ifndef LIBJPEG_TURBO_VERSION
+#error "Pillow's pixels need libjpeg-turbo: other libjpegs upsample differently"
+#endif
+#define PARITAS_TEXT_INNER(x) #x
+#define PARITAS_TEXT(x) PARITAS_TEXT_INNER(x)
+
 namespace paritas {
 namespace {
 
+constexpr const char* kDecoder = "libjpeg-turbo " PARITAS_TEXT(LIBJPEG_TURBO_VERSION);
 constexpr const char* kDamaged = "the file is truncated or damaged: copy or save it again";
 // Encoders write about ten. Every scan of a progressive image goes over all of it, so many small ones cost hours.
 constexpr int kMaxScans = 100;
@@ -208,6 +215,7 @@ Result<DecodedImage> decode_jpeg(std::span<const std::byte> bytes, const std::st
                        "convert it to RGB");
   DecodedImage decoded;
   decoded.format = ImageFormat::kJpeg;
+  decoded.decoder = kDecoder;
   decoded.image = make_image(info.image_width, info.image_height);
   std::vector<uint8_t> row(static_cast<size_t>(info.image_width) * static_cast<size_t>(components));
   Image& image = decoded.image;

@@ -205,6 +205,7 @@ Result<DecodedImage> decode_png(std::span<const std::byte> bytes, const std::str
 
   DecodedImage decoded;
   decoded.format = ImageFormat::kPng;
+  decoded.decoder = "libpng " PNG_LIBPNG_VER_STRING;
   decoded.image = make_image(header.width, header.height);
   const bool direct = (header.colour & PNG_COLOR_MASK_COLOR) != 0 && header.colour != PNG_COLOR_TYPE_PALETTE;
   const size_t sample_bytes = direct ? 3 : (grey16 ? 2 : 1);  // a pixel, after libpng's conversions

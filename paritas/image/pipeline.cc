@@ -133,6 +133,7 @@ Result<Prepared> prepare_image(const Path& path, const Pipeline& pipeline) {
   record.file_sha256 = sha256_hex(bytes);
   record.format = decoded.format;
   record.mode = std::move(decoded.mode);
+  record.decoder = std::move(decoded.decoder);
   record.width = decoded.image.width;
   record.height = decoded.image.height;
   record.orientation = decoded.orientation;
@@ -156,6 +157,7 @@ Json to_json(const ImageRecord& record) {
   json["tensor_sha256"] = record.tensor_sha256;
   json["format"] = std::string(name(record.format));
   json["mode"] = record.mode;
+  json["decoder"] = record.decoder;
   json["width"] = record.width;
   json["height"] = record.height;
   json["orientation"] = record.orientation;

@@ -67,6 +67,7 @@ struct ImageRecord {
   std::string tensor_sha256;  // of the tensor's bytes
   ImageFormat format = ImageFormat::kPng;
   std::string mode;               // DecodedImage::mode
+  std::string decoder;            // DecodedImage::decoder
   int64_t width = 0, height = 0;  // of the file, pixels
   int orientation = 1;            // EXIF, not applied
   Geometry geometry;

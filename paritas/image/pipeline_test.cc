@@ -164,6 +164,7 @@ TEST(Pipeline, RecordTellsHowTheTensorWasMade) {
   const auto bytes = values<uint8_t>(prepared->tensor);
   EXPECT_EQ(record.tensor_sha256, sha256_hex(std::as_bytes(std::span(bytes))));
   EXPECT_EQ(record.width, 16);
+  EXPECT_THAT(record.decoder, HasSubstr("libjpeg-turbo "));
   EXPECT_EQ(record.orientation, 6);
   const Json json = to_json(record);
   EXPECT_EQ(dump_json(json["crop"], -1), R"({"box":[2.0,0.0,10.0,12.0],"edges":"cut"})");

@@ -94,8 +94,10 @@ Taps make_taps(int64_t source, float from, float to, int64_t target, Filter filt
   std::vector<double> exact(static_cast<size_t>(taps.stride));
   for (int64_t i = 0; i < target; ++i) {
     const double centre = from + (static_cast<double>(i) + 0.5) * scale;
-    const auto first = std::max<int64_t>(static_cast<int64_t>(centre - support + 0.5), 0);
-    const auto end = std::min<int64_t>(static_cast<int64_t>(centre + support + 0.5), source);
+    const double lowest = centre - support + 0.5;  // cut towards 0, not rounded, as in Pillow
+    const double highest = centre + support + 0.5;
+    const auto first = std::max<int64_t>(static_cast<int64_t>(lowest), 0);
+    const auto end = std::min<int64_t>(static_cast<int64_t>(highest), source);
     double total = 0;
     for (int64_t x = first; x < end; ++x) {
       const double value = weight(filter, (static_cast<double>(x) - centre + 0.5) * inverse);

@@ -143,10 +143,10 @@ std::vector<SweepPoint> sweep(const Candidates& candidates, const Boxes& x, cons
   return points;
 }
 
-std::vector<int64_t> top_classes(const Boxes& boxes) {
+std::vector<int64_t> top_classes(const Boxes& boxes, double margin) {
   std::vector<int64_t> top;
   for (const DetectedBox& box : boxes)
-    if (box.score == boxes.front().score) top.push_back(box.label);
+    if (box.score >= boxes.front().score - margin) top.push_back(box.label);
   std::sort(top.begin(), top.end());
   top.erase(std::unique(top.begin(), top.end()), top.end());
   return top;
@@ -175,8 +175,10 @@ Result<DetectionImage> detect_image(const DetectionSpec& spec, const ImageRows& 
   list_near(spec, x.boxes, true, image);
   list_near(spec, y.boxes, false, image);
   image.sweep = sweep(candidates, x.boxes, y.boxes);
-  image.reference_top = top_classes(image.reference);
-  image.device_top = top_classes(image.device);
+  image.reference_top = top_classes(image.reference, 0);
+  image.device_top = top_classes(image.device, 0);
+  image.reference_first = top_classes(image.reference, spec.top_tie);
+  image.device_first = top_classes(image.device, spec.top_tie);
   return image;
 }
 

@@ -32,14 +32,16 @@ struct DetectionSpec {
   double threshold = 0.25;                          // rows with a score above it are boxes
   double min_iou = 0.5;                             // boxes that overlap less are not the same object
   double near = 0.05;                               // scores this close to the threshold may fall on either side of it
-  std::optional<int64_t> background;                // class of per-class scores that means "nothing"
-  bool no_background = false;                       // declared: per-class scores that sum to 1 have no such class
-  std::vector<std::string> class_names;             // by label; may be empty
+  double top_tie = 0.01;              // classes whose best scores are this close to the highest share the first place
+  std::optional<int64_t> background;  // class of per-class scores that means "nothing"
+  bool no_background = false;         // declared: per-class scores that sum to 1 have no such class
+  std::vector<std::string> class_names;                                 // by label; may be empty
   std::optional<Quantisation> boxes_quantisation, scores_quantisation;  // of integers whose recording has none
 };
 
 // Keys: type ("detection"), name, boxes, scores, labels, format, units, score_values, image_width, image_height,
-// threshold, min_iou, near, background (a class, or "none"), class_names, boxes_quantisation, scores_quantisation.
+// threshold, min_iou, near, top_tie, background (a class, or "none"), class_names, boxes_quantisation,
+// scores_quantisation.
 Result<DetectionSpec> detection_from_json(const Json& object, const std::string& subject);
 
 // Rows of one side of one image that are no box, or hold what they must not.
@@ -91,7 +93,8 @@ struct DetectionImage {
   std::vector<ThresholdCrossing> crossings;
   std::vector<NearBox> near;
   std::vector<SweepPoint> sweep;
-  std::vector<int64_t> reference_top, device_top;  // classes that have the best score; empty without boxes
+  std::vector<int64_t> reference_top, device_top;      // classes that have the best score; empty without boxes
+  std::vector<int64_t> reference_first, device_first;  // those within top_tie of it
   BadRows reference_bad, device_bad;
   bool has_classes = false;  // labels, or scores of more than one class beside the background
   bool incomplete = false;   // so many boxes overlap that crossings, label changes or part of the sweep were left out

@@ -82,6 +82,8 @@ Json image_json(const DetectionSpec& spec, const DetectionImage& image) {
   json["sweep"] = sweep_json(image.sweep);
   json["reference_top"] = image.reference_top;
   json["device_top"] = image.device_top;
+  json["reference_first"] = image.reference_first;
+  json["device_first"] = image.device_first;
   json["reference_bad"] = bad_json(image.reference_bad);
   json["device_bad"] = bad_json(image.device_bad);
   json["incomplete"] = image.incomplete;
@@ -97,7 +99,8 @@ Json spec_json(const DetectionSpec& spec) {
                {"score_values", name(spec.score_values)},
                {"threshold", json_number(spec.threshold)},
                {"min_iou", json_number(spec.min_iou)},
-               {"near", json_number(spec.near)}};
+               {"near", json_number(spec.near)},
+               {"top_tie", json_number(spec.top_tie)}};
   json["background"] = spec.background ? Json(*spec.background) : Json(nullptr);
   return json;
 }

@@ -22,7 +22,7 @@ struct Facts {
   uint64_t several_images = 0;  // two or more reference boxes
   uint64_t outside = 0, huge = 0;
   double largest_coordinate = 0;
-  uint64_t with_boxes = 0, same_top = 0;  // images
+  uint64_t with_boxes = 0, same_top = 0, near_ties = 0;  // images
   bool one_label = true, has_classes = false;
   double iou_min = INFINITY, iou_sum = 0, score_max = 0, score_sum = 0, top_score = 0;
   bool incomplete = false;
@@ -56,6 +56,15 @@ void look_at_box(const DetectedBox& detected, const ImageSize& size, Facts& f) {
   f.huge += area(b) >= kHuge * size.width * size.height;
 }
 
+// What is first on one side is first, or shares the first place, on the other.
+bool same_top_class(const DetectionImage& image) {
+  if (image.reference.empty() || image.device.empty()) return false;
+  const auto holds = [](const std::vector<int64_t>& set, const std::vector<int64_t>& part) {
+    return std::includes(set.begin(), set.end(), part.begin(), part.end());
+  };
+  return holds(image.device_first, image.reference_top) && holds(image.reference_first, image.device_top);
+}
+
 void gather_image(const DetectionSpec& spec, const DetectionImage& image, Facts& f) {
   add(image.reference_bad, f.reference);
   add(image.device_bad, f.device);
@@ -82,7 +91,9 @@ void gather_image(const DetectionSpec& spec, const DetectionImage& image, Facts&
   }
   if (image.reference.empty() && image.device.empty()) return;
   ++f.with_boxes;
-  f.same_top += image.reference_top == image.device_top;
+  const bool same = same_top_class(image);
+  f.same_top += same;
+  f.near_ties += same && image.reference_top != image.device_top;
   const double x = image.reference.empty() ? 0 : image.reference.front().score;
   const double y = image.device.empty() ? 0 : image.device.front().score;
   f.top_score = std::max(f.top_score, std::abs(x - y));
@@ -247,6 +258,11 @@ void add_claims(const DetectionResult& result, const Facts& f, TaskOutcome& out)
   if (result.label_changes > 0)
     out.notes.push_back(fmt::format("{} pairs of unmatched boxes are one object with another class (IoU >= 0.5)",
                                     result.label_changes));
+  if (f.near_ties > 0 && f.has_classes)
+    out.notes.push_back(
+        fmt::format("in {} images the class with the best score is another one, but it shares the first "
+                    "place on the other side (scores within {}); same_top_class accepts that",
+                    f.near_ties, result.spec.top_tie));
   if (f.reference.no_area + f.device.no_area > 0)
     out.notes.push_back(fmt::format("{} reference and {} device rows over the threshold have no area and were left out",
                                     f.reference.no_area, f.device.no_area));

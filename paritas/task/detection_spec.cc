@@ -43,6 +43,8 @@ Status check_ranges(const DetectionSpec& spec, const std::string& subject) {
     return usage_error(subject, fmt::format("min_iou {} is not in [0, 1]", spec.min_iou));
   if (!(spec.near >= 0 && spec.near < 1))
     return usage_error(subject, fmt::format("near {} is not in [0, 1)", spec.near));
+  if (!(spec.top_tie >= 0 && spec.top_tie < 1))
+    return usage_error(subject, fmt::format("top_tie {} is not in [0, 1)", spec.top_tie));
   if (spec.image_width.has_value() != spec.image_height.has_value())
     return usage_error(subject, "image_width and image_height belong together");
   if (spec.image_width && !(*spec.image_width > 0 && *spec.image_height > 0))
@@ -84,6 +86,7 @@ Result<DetectionSpec> detection_from_json(const Json& object, const std::string&
   PARITAS_TRY(reader.number("threshold", spec.threshold));
   PARITAS_TRY(reader.number("min_iou", spec.min_iou));
   PARITAS_TRY(reader.number("near", spec.near));
+  PARITAS_TRY(reader.number("top_tie", spec.top_tie));
   PARITAS_TRY(read_background(reader, spec));
   PARITAS_TRY(reader.texts("class_names", spec.class_names));
   PARITAS_TRY(reader.quantisation("boxes_quantisation", spec.boxes_quantisation));

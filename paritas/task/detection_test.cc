@@ -108,6 +108,18 @@ TEST(Detection, ALabelChangeIsStatedAndStaysUnmatched) {
   EXPECT_EQ(absent(result, "matched_iou_min"), Verdict::kDeviates);
 }
 
+TEST(Detection, ANearTieForTheFirstPlaceIsStated) {
+  auto x = three(), y = three();
+  x[0].score = 0.9802F;
+  x[1].score = 0.9798F;
+  y[0].score = y[1].score = 0.98F;
+  const auto tied = check_rows(x, y);
+  EXPECT_EQ(figure(tied, "same_top_class"), 1);
+  EXPECT_THAT(tied.outcome.notes, testing::Contains(HasSubstr("shares the first place")));
+  y[0].score = 0.95F;
+  EXPECT_EQ(figure(check_rows(x, y), "same_top_class"), 0);
+}
+
 TEST(Detection, PermutedClassesLoseEveryPartner) {
   auto device = three();
   for (TestRow& row : device) row.label = 3 - row.label;

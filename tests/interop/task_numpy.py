@@ -248,8 +248,9 @@ def detection_case(cases, rng):
     batch, rows, classes = int(rng.integers(1, 4)), int(rng.integers(1, 25)), int(rng.integers(2, 5))
     form = str(rng.choice(["xyxy", "xywh", "cxcywh", "yxyx"]))
     threshold = float(rng.choice([0.25, 0.5]))
-    # "near" 0: the crossings are the library's own idea, and have unit tests.
-    task = {"type": "detection", "boxes": "b", "scores": "s", "format": form, "threshold": threshold, "near": 0}
+    # "near" and "top_tie" 0: crossings and near ties are the library's own idea, and have unit tests.
+    task = {"type": "detection", "boxes": "b", "scores": "s", "format": form, "threshold": threshold, "near": 0,
+            "top_tie": 0}
     noise = rng.choice([0.1, 3, 20])
     true = random_boxes(rng, batch, rows)
     sides = []

@@ -331,6 +331,32 @@ def efficientnet_cases(cases):
             round(figures(r)["max_probability_difference"], 5), v, "published difference", 1e-5))
 
 
+def detector_cases(cases):
+    """The two exports of the example detector compute the same function on a CPU, with other rounding."""
+    try:
+        import onnxruntime
+    except ImportError:
+        print("no onnxruntime here: the detector's outputs are not checked")
+        return
+    folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples", "detr-mini")
+    feed = {name: np.load(os.path.join(folder, f"{name}.npy")) for name in ("images", "orig_target_sizes")}
+    sides = []
+    for model in ("detr_mini.onnx", "detr_mini_fragile.onnx"):
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1
+        session = onnxruntime.InferenceSession(os.path.join(folder, model), options, ["CPUExecutionProvider"])
+        sides.append(dict(zip([o.name for o in session.get_outputs()], session.run(None, feed))))
+    image = [(s["boxes"][0].astype(float), s["scores"][0].astype(float), s["labels"][0]) for s in sides]
+    expected, absent = expect_detection([image], 0.25)
+    task = {"type": "detection", "boxes": "boxes", "scores": "scores", "labels": "labels", "format": "xyxy"}
+
+    def check(result):
+        equal_figures(result, expected, absent)
+        if expected["unmatched"] or expected["matched_iou_min"] < 0.999:
+            raise AssertionError(f"equal functions differ: {expected}")
+    cases.add(task, sides[0], sides[1], check)
+
+
 def main():
     rng = np.random.default_rng(20240607)
     with tempfile.TemporaryDirectory() as folder:
@@ -340,6 +366,7 @@ def main():
         for _ in range(250):
             detection_case(cases, rng)
         efficientnet_cases(cases)
+        detector_cases(cases)
         manifest = os.path.join(folder, "manifest.json")
         with open(manifest, "w") as f:
             json.dump(cases.entries, f)

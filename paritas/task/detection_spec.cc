@@ -22,6 +22,25 @@ Status read_choices(SpecReader& reader, DetectionSpec& spec) {
                                     spec.score_values);
 }
 
+Status read_tensors(SpecReader& reader, DetectionSpec& spec) {
+  // A wrong format gives overlaps that look plausible: it must be declared, not guessed.
+  for (const char* key : {"boxes", "scores", "format"}) PARITAS_TRY(reader.require(key));
+  PARITAS_TRY(reader.text("boxes", spec.boxes));
+  PARITAS_TRY(reader.text("scores", spec.scores));
+  PARITAS_TRY(reader.text("labels", spec.labels));
+  PARITAS_TRY(reader.quantisation("boxes_quantisation", spec.boxes_quantisation));
+  return reader.quantisation("scores_quantisation", spec.scores_quantisation);
+}
+
+Status read_numbers(SpecReader& reader, DetectionSpec& spec) {
+  PARITAS_TRY(reader.optional_number("image_width", spec.image_width));
+  PARITAS_TRY(reader.optional_number("image_height", spec.image_height));
+  PARITAS_TRY(reader.number("threshold", spec.threshold));
+  PARITAS_TRY(reader.number("min_iou", spec.min_iou));
+  PARITAS_TRY(reader.number("near", spec.near));
+  return reader.number("top_tie", spec.top_tie);
+}
+
 Status read_background(SpecReader& reader, DetectionSpec& spec) {
   const Json* json = reader.raw("background");
   if (json == nullptr) return {};
@@ -75,22 +94,11 @@ Result<DetectionSpec> detection_from_json(const Json& object, const std::string&
   PARITAS_TRY(reader.text("type", type));
   if (type != "detection") return usage_error(subject, fmt::format("\"{}\" is not the type of a detection", type));
   PARITAS_TRY(reader.text("name", spec.name));
-  // A wrong format gives overlaps that look plausible: it must be declared, not guessed.
-  for (const char* key : {"boxes", "scores", "format"}) PARITAS_TRY(reader.require(key));
-  PARITAS_TRY(reader.text("boxes", spec.boxes));
-  PARITAS_TRY(reader.text("scores", spec.scores));
-  PARITAS_TRY(reader.text("labels", spec.labels));
+  PARITAS_TRY(read_tensors(reader, spec));
   PARITAS_TRY(read_choices(reader, spec));
-  PARITAS_TRY(reader.optional_number("image_width", spec.image_width));
-  PARITAS_TRY(reader.optional_number("image_height", spec.image_height));
-  PARITAS_TRY(reader.number("threshold", spec.threshold));
-  PARITAS_TRY(reader.number("min_iou", spec.min_iou));
-  PARITAS_TRY(reader.number("near", spec.near));
-  PARITAS_TRY(reader.number("top_tie", spec.top_tie));
+  PARITAS_TRY(read_numbers(reader, spec));
   PARITAS_TRY(read_background(reader, spec));
   PARITAS_TRY(reader.texts("class_names", spec.class_names));
-  PARITAS_TRY(reader.quantisation("boxes_quantisation", spec.boxes_quantisation));
-  PARITAS_TRY(reader.quantisation("scores_quantisation", spec.scores_quantisation));
   PARITAS_TRY(reader.finish());
   PARITAS_TRY(check_ranges(spec, subject));
   return spec;

@@ -130,9 +130,8 @@ Status check_declared(const RunInfo& info, const ImportOptions& options, const s
 
 Role role_of(const FoundTensor& found, const ModelFacts& model) {
   if (found.role) return *found.role;
-  if (model.path().empty()) return Role::kOutput;
   const ModelTensor* known = model.find(found.name);
-  return known == nullptr ? Role::kIntermediate : known->role;
+  return known == nullptr ? Role::kOutput : known->role;
 }
 
 // One entry per name, in order of first appearance. A name must mean the same type and role in every sample.

@@ -10,7 +10,7 @@ namespace paritas {
 
 struct FoundTensor {
   std::string name;
-  std::optional<Role> role;  // where the format tells; else the model does, else it is an output
+  std::optional<Role> role;  // where the format tells; else the model's, and an output when that does not know it
   DType dtype = DType::kF32;
   Shape shape;
   std::function<Result<Tensor>()> read;  // must yield dtype and shape

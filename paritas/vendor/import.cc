@@ -145,14 +145,21 @@ std::string start_of_file(const Path& path) {
 }
 
 // Loading a pickle runs whatever it says.
-Status refuse_pickle(const Path& path, const std::string& start) {
-  const std::string extension = path.extension().string();
-  const bool named = extension == ".pkl" || extension == ".pickle" || extension == ".pt" || extension == ".pth" ||
-                     extension == ".joblib";
-  const bool begins = start.size() > 2 && start[0] == '\x80' && start[1] >= 2 && start[1] <= 5 && start.back() == '.';
-  if (!named && !begins) return {};
+Unexpected pickle_error(const Path& path) {
   return input_error(path.string(), "is a Python pickle: loading it runs whatever code it holds, so it is never read",
                      "save the tensors with numpy.savez(FILE, **arrays) or safetensors.torch.save_file");
+}
+
+bool has_pickle_extension(const Path& path) {
+  const std::string extension = path.extension().string();
+  for (const char* known : {".pkl", ".pickle", ".pt", ".pth", ".joblib"})
+    if (extension == known) return true;
+  return false;
+}
+
+// Protocols 2 to 5 start with their number; older ones are text.
+bool starts_like_pickle(const std::string& start) {
+  return start.size() > 2 && start[0] == '\x80' && start[1] >= 2 && start[1] <= 5;
 }
 
 // "[ { "name" : "..." starts trtexec's output; tensors of Polygraphy's inputs are objects.
@@ -204,8 +211,9 @@ Result<std::string> detect(const Path& path) {
   } else {
     PARITAS_TRY(File::open(path));
     const std::string start = start_of_file(path);
-    PARITAS_TRY(refuse_pickle(path, start));
+    if (has_pickle_extension(path)) return pickle_error(path);
     fits = detect_file(path, start);
+    if (fits.empty() && starts_like_pickle(start)) return pickle_error(path);
   }
   if (fits.size() == 1) return fits.front();
   if (fits.empty())
@@ -236,8 +244,8 @@ Result<std::unique_ptr<SampleStream>> open_any(const Path& path, const ImportOpt
   std::string name = options.format;
   if (name.empty()) {
     PARITAS_ASSIGN(name, detect(path));
-  } else if (!fs::is_directory(path, code)) {
-    PARITAS_TRY(refuse_pickle(path, start_of_file(path)));
+  } else if (has_pickle_extension(path)) {
+    return pickle_error(path);
   }
   const Format* format = find_format(name);
   if (format == nullptr)

@@ -17,7 +17,7 @@ struct ImportOptions {
   std::optional<Path> model;            // ONNX model that gives roles, and shapes and types that files do not tell
   std::map<std::string, DType> dtypes;  // per tensor
   std::map<std::string, Shape> shapes;  // per tensor
-  std::optional<DType> dtype;           // of raw files whose type neither a sidecar nor the file's name tells
+  std::optional<DType> dtype;           // of raw files whose type neither sidecar, name nor format tells
   std::optional<Path> names;            // JSON object: name in the dump -> name to give the tensor
   std::optional<Path> input_list;       // of a net-run dump, when it does not lie in the dump's folder
   std::string runner;                   // of several in Polygraphy's results

@@ -174,8 +174,7 @@ class NetRun {
     RawDeclaration told;
     std::error_code code;
     const ImportOptions& options = context_.options;
-    if (native || options.dtype || options.dtypes.count(name) != 0 || fs::exists(file.string() + ".json", code))
-      return told;
+    if (native || options.dtypes.count(name) != 0 || fs::exists(file.string() + ".json", code)) return told;
     const ModelTensor* known = context_.model.find(name);
     told.origin = "net-run's default";
     told.dtype = DType::kF32;

@@ -228,8 +228,7 @@ Result<Found> find_trtexec_json(const Path& path, const ImportContext& context) 
     });
   }));
   found.samples.push_back(std::move(sample));
-  found.notes.push_back(
-      "values are decimal text of about six digits: relative differences below 1e-6 may be the file's");
+  found.notes.push_back("values are decimal text of six digits: relative differences up to 5e-6 may be the file's");
   if (assumed) found.notes.push_back("the file tells no types: values were read as float32 where nothing declared one");
   return found;
 }

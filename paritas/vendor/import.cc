@@ -114,7 +114,7 @@ constexpr std::array<Format, 12> kFormats = {{
     {"recording", "folder that paritas run or import wrote", "written by Paritas in its own tests", nullptr},
     {"npy", "one array of NumPy", "NumPy, tests/interop/npy_numpy.py", find_npy},
     {"npz", "archive of numpy.savez and savez_compressed", "NumPy, tests/interop/import_numpy.py", find_npz_file},
-    {"safetensors", "one file of named tensors", "paritas/tensor/safetensors_test.cc", find_safetensors_file},
+    {"safetensors", "one file of named tensors", "safetensors, tests/interop/import_safetensors.py", find_safetensors_file},
     {"folder", "folder of .npy (tensors), or of .npz or .safetensors files (samples)",
      "NumPy, tests/interop/import_numpy.py", find_array_folder},
     {"tensor-proto", "one ONNX TensorProto (.pb)", "onnx, tests/interop/import_onnx.py", find_proto_file},

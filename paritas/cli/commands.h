@@ -24,6 +24,7 @@ Action add_locate(CLI::App& app);
 Action add_merge(CLI::App& app);
 Action add_inspect(CLI::App& app);
 Action add_targets(CLI::App& app);
+Action add_import(CLI::App& app);
 Action add_worker(CLI::App& app);  // hidden
 
 }  // namespace paritas::cli

@@ -1,3 +1,4 @@
+#include <sys/resource.h>
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -29,6 +30,7 @@ int parse_and_run(int argc, char** argv) {
                                                                                {"merge", paritas::cli::add_merge},
                                                                                {"inspect", paritas::cli::add_inspect},
                                                                                {"targets", paritas::cli::add_targets},
+                                                                               {"import", paritas::cli::add_import},
                                                                                {"worker", paritas::cli::add_worker}})
     actions.emplace_back(name, add(app));
   try {
@@ -43,10 +45,20 @@ int parse_and_run(int argc, char** argv) {
   return paritas::cli::kExitUsage;
 }
 
+// Dumps may hold thousands of files, and tensors keep theirs open: the soft limit of 1,024 is for programs that use
+// select(), which this one does not.
+void raise_file_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
+  raise_file_limit();
   try {
     return parse_and_run(argc, argv);
   } catch (const std::bad_alloc&) {

@@ -23,8 +23,9 @@ struct Layout {
   uint64_t count = 0;  // elements
 };
 
-// Length of the text header and where it starts, from the magic, the version and the length field.
-Result<std::pair<uint64_t, uint64_t>> find_header(const File& file, const std::string& subject) {
+// Length of the text header and where it starts, from the magic, the version and the length field. `total` is the size
+// of the whole file, of which `file` may be the start.
+Result<std::pair<uint64_t, uint64_t>> find_header(const Bytes& file, uint64_t total, const std::string& subject) {
   std::array<std::byte, 12> start{};
   const uint64_t got = std::min<uint64_t>(start.size(), file.size());
   PARITAS_TRY(file.read(0, std::span(start).first(got)));
@@ -37,11 +38,11 @@ Result<std::pair<uint64_t, uint64_t>> find_header(const File& file, const std::s
                        "save it with version 1.0, 2.0 or 3.0");
   const int width = major == 1 ? 2 : 4;
   const uint64_t text = 8 + static_cast<uint64_t>(width);
-  if (file.size() < text) return input_error(subject, "ends within its header", "the file is truncated: copy it again");
+  if (total < text) return input_error(subject, "ends within its header", "the file is truncated: copy it again");
   uint64_t length = 0;
   for (int i = width - 1; i >= 0; --i) length = length << 8 | std::to_integer<uint64_t>(start[8 + i]);
-  if (length > file.size() - text)
-    return input_error(subject, fmt::format("claims a header of {} bytes, the file has {} bytes", length, file.size()),
+  if (length > total - text)
+    return input_error(subject, fmt::format("claims a header of {} bytes, the file has {} bytes", length, total),
                        "the file is truncated or damaged: copy it again");
   if (length > kMaxHeader)
     return input_error(subject, fmt::format("claims a header of {} bytes, at most {} are lawful", length, kMaxHeader),
@@ -49,8 +50,9 @@ Result<std::pair<uint64_t, uint64_t>> find_header(const File& file, const std::s
   return std::pair(text, length);
 }
 
-Result<Layout> read_layout(const File& file, const std::string& subject) {
-  PARITAS_ASSIGN(const auto place, find_header(file, subject));
+Result<Layout> read_layout(const Bytes& file, uint64_t total, const std::string& subject) {
+  PARITAS_ASSIGN(const auto place, find_header(file, total, subject));
+  if (place.first + place.second > file.size()) return input_error(subject, "its header is too long to be looked at");
   std::string text(place.second, '\0');
   PARITAS_TRY(file.read(place.first, std::as_writable_bytes(std::span(text))));
   Layout layout;
@@ -60,7 +62,7 @@ Result<Layout> read_layout(const File& file, const std::string& subject) {
   layout.count = *count;
   layout.data = place.first + place.second;
   const uint64_t expected = byte_size(layout.header.dtype, layout.count);
-  const uint64_t present = file.size() - layout.data;
+  const uint64_t present = total - layout.data;
   if (present < expected)
     return input_error(subject,
                        fmt::format("{} {} takes {} bytes, the file has only {} after its header",
@@ -126,18 +128,18 @@ std::vector<std::byte> convert(const NpyHeader& header, std::span<const std::byt
   return to;
 }
 
-Result<Bytes> converted(const std::shared_ptr<const File>& file, const Layout& layout) {
+Result<Bytes> converted(const Tensor& stored, const Layout& layout) {
   const DType dtype = layout.header.dtype;
-  PARITAS_ASSIGN(const auto mapping, Mapping::map(file, layout.data, byte_size(dtype, layout.count)));
+  PARITAS_ASSIGN(const auto view, TensorView::of(stored));
   switch (bits(dtype)) {
     case 8:
-      return Bytes::in_memory(convert<1>(layout.header, mapping->bytes()));
+      return Bytes::in_memory(convert<1>(layout.header, view.bytes()));
     case 16:
-      return Bytes::in_memory(convert<2>(layout.header, mapping->bytes()));
+      return Bytes::in_memory(convert<2>(layout.header, view.bytes()));
     case 32:
-      return Bytes::in_memory(convert<4>(layout.header, mapping->bytes()));
+      return Bytes::in_memory(convert<4>(layout.header, view.bytes()));
     default:
-      return Bytes::in_memory(convert<8>(layout.header, mapping->bytes()));
+      return Bytes::in_memory(convert<8>(layout.header, view.bytes()));
   }
 }
 
@@ -158,17 +160,26 @@ std::string whole_header(const std::string& dictionary) {
 
 }  // namespace
 
-Result<Tensor> read_npy(const Path& path) {
-  const std::string subject = path.string();
-  PARITAS_ASSIGN(const auto file, File::open(path));
-  PARITAS_ASSIGN(Layout layout, read_layout(*file, subject));
+Result<Tensor> read_npy(const Bytes& bytes, const std::string& subject) {
+  PARITAS_ASSIGN(Layout layout, read_layout(bytes, bytes.size(), subject));
   const NpyHeader& header = layout.header;
+  const uint64_t size = byte_size(header.dtype, layout.count);
+  PARITAS_ASSIGN(Tensor tensor, make_tensor(header.dtype, header.shape, bytes.part(layout.data, size), subject));
   if (header.big_endian || (header.fortran_order && header.shape.size() > 1)) {
-    PARITAS_ASSIGN(Bytes bytes, converted(file, layout));
-    return make_tensor(header.dtype, header.shape, std::move(bytes), subject);
+    PARITAS_ASSIGN(tensor.bytes, converted(tensor, layout));
   }
-  return make_tensor(header.dtype, header.shape,
-                     Bytes::in_file(file, layout.data, byte_size(header.dtype, layout.count)), subject);
+  return tensor;
+}
+
+Result<Tensor> read_npy(const Path& path) {
+  PARITAS_ASSIGN(auto file, File::open(path));
+  const uint64_t size = file->size();
+  return read_npy(Bytes::in_file(std::move(file), 0, size), path.string());
+}
+
+Result<NpyClaim> read_npy_claim(const Bytes& start, uint64_t total, const std::string& subject) {
+  PARITAS_ASSIGN(Layout layout, read_layout(start, total, subject));
+  return NpyClaim{layout.header.dtype, std::move(layout.header.shape)};
 }
 
 Status write_npy(const Path& path, const Tensor& tensor, bool overwrite) {

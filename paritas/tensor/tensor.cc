@@ -58,6 +58,12 @@ Bytes Bytes::in_file(std::shared_ptr<const File> file, uint64_t offset, uint64_t
   return result;
 }
 
+Bytes Bytes::part(uint64_t at, uint64_t size) const {
+  assert(at <= size_ && size <= size_ - at);
+  if (file_) return in_file(file_, offset_ + at, size);
+  return borrowed(memory_.subspan(at, size), owner_);
+}
+
 Status Bytes::read(uint64_t at, std::span<std::byte> out) const {
   assert(at <= size_ && out.size() <= size_ - at);
   if (file_) return file_->read(offset_ + at, out);

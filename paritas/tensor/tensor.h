@@ -30,6 +30,8 @@ class Bytes {
   // File behind the bytes, or nullptr for memory; offset() is the start of the range within it.
   const std::shared_ptr<const File>& file() const { return file_; }
   uint64_t offset() const { return offset_; }
+  // The bytes [at, at + size) of these; the caller has checked that they lie within.
+  Bytes part(uint64_t at, uint64_t size) const;
   // Copies bytes [at, at + out.size()).
   Status read(uint64_t at, std::span<std::byte> out) const;
 

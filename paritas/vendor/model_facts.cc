@@ -1,0 +1,76 @@
+#include "paritas/vendor/model_facts.h"
+
+#include <cctype>
+#include <set>
+
+#include "paritas/base/sha256.h"
+#include "paritas/onnx/model.h"
+
+namespace paritas {
+namespace {
+
+std::string sanitise(std::string name) {
+  if (name.size() > 2 && name.ends_with(":0")) name.resize(name.size() - 2);
+  for (char& c : name)
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
+  return name;
+}
+
+ModelTensor describe(const ::onnx::ValueInfoProto& info, Role role) {
+  ModelTensor tensor;
+  tensor.name = info.name();
+  tensor.role = role;
+  if (!info.type().has_tensor_type()) return tensor;
+  const auto& type = info.type().tensor_type();
+  tensor.dtype = dtype_from_onnx(type.elem_type());
+  if (!type.has_shape()) return tensor;
+  tensor.shape.emplace();
+  for (const auto& dim : type.shape().dim())
+    tensor.shape->push_back(dim.has_dim_value() && dim.dim_value() >= 0 ? dim.dim_value() : -1);
+  return tensor;
+}
+
+}  // namespace
+
+Result<ModelFacts> ModelFacts::load(const Path& path) {
+  PARITAS_ASSIGN(const auto model, onnx_model::Model::load(path));
+  ModelFacts facts;
+  facts.path_ = path.string();
+  PARITAS_ASSIGN(facts.sha256_, sha256_of_file(path));
+  facts.ir_version_ = model.proto().ir_version();
+  facts.producer_ = model.proto().producer_name();
+  for (const auto& opset : model.proto().opset_import())
+    facts.opsets_[opset.domain().empty() ? "ai.onnx" : opset.domain()] = opset.version();
+  std::set<std::string> initialisers;
+  for (const auto& initialiser : model.graph().initializer()) initialisers.insert(initialiser.name());
+  for (const auto& input : model.graph().input()) {
+    if (initialisers.count(input.name()) != 0) continue;
+    facts.inputs_.push_back(input.name());
+    facts.add(describe(input, Role::kInput));
+  }
+  for (const auto& output : model.graph().output()) {
+    facts.outputs_.push_back(output.name());
+    facts.add(describe(output, Role::kOutput));
+  }
+  for (const auto& value : model.graph().value_info()) facts.add(describe(value, Role::kIntermediate));
+  // Tensors without a declaration: their names still tell what is an intermediate.
+  for (const auto& node : model.graph().node())
+    for (const auto& output : node.output())
+      if (!output.empty()) facts.add({output, Role::kIntermediate, std::nullopt, std::nullopt});
+  return facts;
+}
+
+void ModelFacts::add(ModelTensor tensor) {
+  const std::string name = tensor.name;
+  if (tensors_.emplace(name, std::move(tensor)).second) sanitised_.emplace(sanitise(name), name);
+}
+
+const ModelTensor* ModelFacts::find(const std::string& name) const {
+  if (auto it = tensors_.find(name); it != tensors_.end()) return &it->second;
+  if (auto it = tensors_.find("/" + name); it != tensors_.end()) return &it->second;
+  const auto [first, last] = sanitised_.equal_range(sanitise(name));
+  if (first == last || std::next(first) != last) return nullptr;
+  return &tensors_.at(first->second);
+}
+
+}  // namespace paritas

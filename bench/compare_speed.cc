@@ -1,6 +1,7 @@
 // How fast a pair of tensors in files is compared, as a ratio to a pass that only reads the same files.
 //
 //   paritas-bench-compare FOLDER [MEBI_ELEMENTS]
+//   paritas-bench-compare --read FILE FILE      the read-only pass alone, over two files
 //
 // Writes its files into FOLDER (two of up to 256 MiB by default), deletes them, and prints one JSON object a line and
 // case:
@@ -124,13 +125,27 @@ Status measure(const Case& c, const Path& folder, uint64_t count) {
   return {};
 }
 
+Status measure_reading(const char* first, const char* second) {
+  PARITAS_ASSIGN(const auto x, File::open(first));
+  PARITAS_ASSIGN(const auto y, File::open(second));
+  double reading = std::numeric_limits<double>::infinity();
+  for (int run = 0; run < kRuns; ++run) reading = std::min(reading, seconds_of([&] { read_only(*x, *y); }));
+  fmt::print("{{\"read_only_seconds\": {:.5f}, \"bytes\": {}}}\n", reading, x->size() + y->size());
+  return {};
+}
+
 }  // namespace
 }  // namespace paritas
 
 int main(int argc, char** argv) {
+  if (argc == 4 && std::strcmp(argv[1], "--read") == 0) {
+    const auto status = paritas::measure_reading(argv[2], argv[3]);
+    if (!status) fmt::print(stderr, "{}\n", status.error().message());
+    return status ? 0 : 3;
+  }
   const uint64_t mebi = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 64;
   if (argc < 2 || argc > 3 || mebi == 0 || mebi > 4096) {
-    fmt::print(stderr, "usage: {} FOLDER [MEBI_ELEMENTS, 1 to 4096]\n", argv[0]);
+    fmt::print(stderr, "usage: {} FOLDER [MEBI_ELEMENTS, 1 to 4096] | --read FILE FILE\n", argv[0]);
     return 2;
   }
   for (const auto& c : paritas::kCases) {

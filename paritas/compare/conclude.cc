@@ -33,6 +33,7 @@ class Conclusion {
       builder_.not_judged(fmt::format("\"{}\" is on a task: paritas check judges it", gate));
     result_.verdict = builder_.verdict();
     result_.reasons = builder_.reasons();
+    result_.deciding = builder_.deciding();
     result_.summaries = result_.samples > 1 ? summarise(result_.tensors) : std::vector<TensorSummary>{};
   }
 

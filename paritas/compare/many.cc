@@ -18,8 +18,9 @@ bool provenance_known(const RunInfo& info) { return !info.provider.empty() || !i
 }  // namespace
 
 bool ran_on_accelerator(const RunInfo& info) {
-  if (!info.provider.empty()) return info.provider != "CPUExecutionProvider";
-  return !info.target.empty() && info.target.rfind("cpu", 0) != 0;
+  // A simulated device computes on the CPU but is no plain CPU run.
+  if (!info.target.empty() && info.target != "cpu" && info.target.rfind("cpu,", 0) != 0) return true;
+  return !info.provider.empty() && info.provider != "CPUExecutionProvider";
 }
 
 ManyResult conclude_many(std::vector<std::string> subjects, std::vector<CompareResult> pairs) {

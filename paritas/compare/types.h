@@ -80,6 +80,7 @@ struct PairProposal {
 struct CompareResult {
   Verdict verdict = Verdict::kInvalid;
   std::vector<std::string> reasons;  // deciding ones first
+  uint64_t deciding = 0;             // reasons of the verdict's own kind; the others are about what is better
   std::string reference, device;     // subjects
   RunInfo reference_info, device_info;
   uint64_t first_sample = 0;                          // of the recordings, when only a part was compared

@@ -36,4 +36,11 @@ std::vector<std::string> VerdictBuilder::reasons() const {
   return reasons;
 }
 
+uint64_t VerdictBuilder::deciding() const {
+  if (entries_.empty()) return 1;
+  const Verdict decided = verdict();
+  return static_cast<uint64_t>(
+      std::count_if(entries_.begin(), entries_.end(), [decided](const Entry& e) { return e.verdict == decided; }));
+}
+
 }  // namespace paritas

@@ -23,6 +23,7 @@ class VerdictBuilder {
 
   Verdict verdict() const;                   // nothing added: invalid ("nothing was compared")
   std::vector<std::string> reasons() const;  // those of the deciding kind first
+  uint64_t deciding() const;                 // how many of them are of that kind
 
  private:
   void add(Verdict verdict, std::string reason) { entries_.push_back({verdict, std::move(reason)}); }

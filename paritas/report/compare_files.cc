@@ -93,7 +93,7 @@ std::string junit(const CompareResult& result) {
     test.append_child(kind).append_attribute("message") = xml_text(text).c_str();
   };
   std::string reasons;
-  for (const std::string& reason : result.reasons) reasons += (reasons.empty() ? "" : "; ") + reason;
+  for (size_t i = 0; i < result.deciding; ++i) reasons += (reasons.empty() ? "" : "; ") + result.reasons[i];
   add("verdict", result.verdict, reasons);  // what no single tensor can show: counts, inputs, coverage
   for (const TensorComparison& t : result.tensors) {
     ++tests;
@@ -117,7 +117,7 @@ std::string github(const CompareResult& result) {
   };
   const std::string title = fmt::format("paritas compare: {}", name(result.verdict));
   if (result.reasons.empty()) line(result.verdict, title, "nothing was compared");
-  for (const std::string& reason : result.reasons) line(result.verdict, title, reason);
+  for (size_t i = 0; i < result.deciding; ++i) line(result.verdict, title, result.reasons[i]);
   if (result.verdict == Verdict::kPass)
     out += fmt::format("::notice title={}::{} of {} outputs compared and judged\n", workflow_text(title, true),
                        result.coverage.outputs_compared, result.coverage.outputs);

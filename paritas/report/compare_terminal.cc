@@ -66,9 +66,10 @@ std::string proposals_text(const CompareResult& result) {
 
 std::string terminal(const CompareResult& result, const Style& style) {
   std::string out = banner(style, result.verdict);
-  for (size_t i = 0; i < result.reasons.size() && i < 3; ++i)
-    out += (i == 0 ? "   " : std::string(name(result.verdict).size() + 3, ' ')) + result.reasons[i] + "\n";
-  if (result.reasons.size() > 3) out += fmt::format("           ... and {} more\n", result.reasons.size() - 3);
+  const size_t reasons = std::min<size_t>(result.reasons.size(), result.deciding);
+  const std::string pad(name(result.verdict).size() + 3, ' ');
+  for (size_t i = 0; i < reasons && i < 3; ++i) out += (i == 0 ? "   " : pad) + result.reasons[i] + "\n";
+  if (reasons > 3) out += fmt::format("{}... and {} more\n", pad, reasons - 3);
   out += "\n";
   if (!result.summaries.empty()) out += summary_table(result, style) + "\n";
   const bool samples = result.samples > 1;

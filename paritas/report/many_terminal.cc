@@ -28,7 +28,7 @@ std::string pair_cell(const TensorComparison& t) {
 std::string terminal(const ManyResult& result, const Style& style) {
   std::string out = banner(style, result.verdict);
   const CompareResult& first = result.pairs.front();
-  for (size_t i = 0; i < first.reasons.size() && i < 2; ++i)
+  for (size_t i = 0; i < first.deciding && i < 2; ++i)
     out += (i == 0 ? "   " : std::string(name(result.verdict).size() + 3, ' ')) + first.reasons[i] + "\n";
   out += "\n";
   const size_t n = result.subjects.size();
@@ -48,14 +48,14 @@ std::string terminal(const ManyResult& result, const Style& style) {
     table.row(std::move(cells));
   }
   if (!table.empty()) out += table.render(style) + "\n";
-  for (const std::string& finding : result.findings) out += wrap(finding, "", "", style.width) + "\n";
+  for (const std::string& finding : result.findings) out += wrap(finding, "", "  ", style.width);
   size_t k = 0;
   for (size_t a = 0; a < n; ++a)
     for (size_t b = a + 1; b < n; ++b, ++k) {
       if (result.differences[k].empty()) continue;
       std::string list;
       for (const std::string& d : result.differences[k]) list += (list.empty() ? "" : "; ") + d;
-      out += dim(style, wrap(fmt::format("{} also differ in {}", pair_title(result, a, b), list), "", "  ", style.width)) + "\n";
+      out += dim(style, wrap(fmt::format("{} also differ in {}", pair_title(result, a, b), list), "", "  ", style.width));
     }
   return out;
 }

@@ -46,6 +46,7 @@ CompareResult compared() {
   CompareResult r;
   r.verdict = Verdict::kDeviates;
   r.reasons = {"scores: cosine 0.5 < 0.99"};
+  r.deciding = 1;
   r.reference = "ref";
   r.device = "dev";
   r.samples = 1;

@@ -33,7 +33,7 @@ Without that word nothing is judged.
 
   $ paritas compare a.npy a.npy --gate 'data: differing<=0' | head -2
   NOT JUDGED   the inputs are not recorded on both sides: nothing shows that both ran on the same (--inputs-unverified judges all the same)
-               data: differing 0 <= 0
+  
 
 Without a gate nothing is judged either: the figures are shown, and the answer is not `pass`.
 
@@ -111,7 +111,6 @@ Outputs are paired by their exact names. One that is missing on either side is n
   PASS   boxes: differing 0 <= 0
   $ paritas compare --inputs-unverified two.safetensors one.safetensors --gate '*: differing<=0'
   DEVIATES   scores: missing on the device
-             boxes: differing 0 <= 0
   
   tensor  type          cosine  SQNR dB  max abs  differing  note
   scores  float32 [2]        -        -        -          -  missing on device

@@ -5,9 +5,9 @@
 #include "paritas/cli/compare_options.h"
 #include "paritas/compare/many.h"
 #include "paritas/compare/stored.h"
-#include "paritas/recording/recording.h"
 #include "paritas/recording/sample_range.h"
 #include "paritas/report/reports.h"
+#include "paritas/vendor/import.h"
 
 namespace paritas::cli {
 namespace {
@@ -16,7 +16,7 @@ struct Options {
   CommonOptions common;
   CompareFlags compare;
   std::vector<std::string> recordings;
-  std::string judge, baseline, csv, junit, format = "terminal", samples;
+  std::string judge, baseline, csv, junit, format = "terminal", samples, model;
   bool verify_hashes = false;
 };
 
@@ -26,13 +26,19 @@ Status check_files(const Options& o) {
   return check_output_file(o.junit, o.common.force);
 }
 
-Result<std::unique_ptr<SampleStream>> open(const Options& o, const std::string& path) {
-  return open_samples(path, OpenOptions{o.verify_hashes});
+// Recordings, and what other tools wrote as far as it tells names, types and shapes by itself.
+Result<std::unique_ptr<SampleStream>> open(const Options& o, const std::string& path, const Path& scratch) {
+  ImportOptions options;
+  if (!o.model.empty()) options.model = o.model;
+  options.verify_hashes = o.verify_hashes;
+  options.scratch = scratch;
+  return open_any(path, options);
 }
 
 Result<CompareResult> compare_two(const Options& o, const std::string& a, const std::string& b, CompareOptions options) {
-  PARITAS_ASSIGN(auto reference, open(o, a));
-  PARITAS_ASSIGN(auto device, open(o, b));
+  PARITAS_ASSIGN(const ScratchFolder scratch, ScratchFolder::create(scratch_root()));
+  PARITAS_ASSIGN(auto reference, open(o, a, scratch.path()));
+  PARITAS_ASSIGN(auto device, open(o, b, scratch.path()));
   if (!o.samples.empty()) {
     PARITAS_ASSIGN(const SampleRange range, parse_sample_range(o.samples));
     options.part = Part{range.first, reference->sample_count(), device->sample_count()};
@@ -112,8 +118,10 @@ Result<int> execute(const Options& o) {
 Action add_compare(CLI::App& app) {
   auto o = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("compare", "Compare recordings, tensor by tensor");
-  command->add_option("recordings", o->recordings, "REFERENCE DEVICE [MORE...]: recordings, or files and folders of tensors");
+  command->add_option("recordings", o->recordings, "REFERENCE DEVICE [MORE...]: recordings, or dumps of other tools (paritas import --help)");
   add_compare_flags(*command, o->compare);
+  command->add_option("-m,--model", o->model, "ONNX model: gives roles, shapes and types to dumps that do not tell them")
+      ->type_name("MODEL");
   command->add_option("--samples", o->samples, "Only samples FIRST to END - 1 (a part; paritas merge joins parts)")
       ->type_name("FIRST:END");
   command->add_option("--judge", o->judge, "Judge a stored result by other gates; the tensors are not read again")

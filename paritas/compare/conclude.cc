@@ -77,7 +77,7 @@ class Conclusion {
     if (result_.inputs_unverified || result_.samples == 0) return;
     if (!inputs_missing_ && samples_with_inputs_.size() == result_.samples) return;
     builder_.not_judged(
-        "the inputs are not recorded on both sides, so nothing shows that both ran on the same (--inputs-unverified "
+        "the inputs are not recorded on both sides: nothing shows that both ran on the same (--inputs-unverified "
         "judges all the same)");
   }
 

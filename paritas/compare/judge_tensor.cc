@@ -150,7 +150,7 @@ std::vector<std::string> mistrust(const PairMetrics& m) {
   if (m.finite == 0) return notes;
   const double zeros = static_cast<double>(m.reference_zeros) / static_cast<double>(m.finite);
   if (m.finite < kFewElements)
-    notes.push_back(fmt::format("only {} element{}: figures prove little", m.finite, m.finite == 1 ? "" : "s"));
+    notes.push_back(fmt::format("only {} element{}: proves little", m.finite, m.finite == 1 ? "" : "s"));
   else if (m.reference_zeros == m.finite)
     notes.push_back("the reference is zero everywhere: agreement proves little");
   else if (m.reference_min == m.reference_max)
@@ -162,7 +162,7 @@ std::vector<std::string> mistrust(const PairMetrics& m) {
   if (m.reference_max_abs > 0 && m.reference_max_abs < 1e-20)
     notes.push_back("the reference holds only tiny values: absolute thresholds mean nothing here");
   if (m.mean_abs > 0 && m.finite >= 16 && m.mse > kHeavyTail * m.mean_abs * m.mean_abs)
-    notes.push_back(fmt::format("few large deviations carry the error (mse is {:.0f} times mean_abs^2): look at max_abs",
+    notes.push_back(fmt::format("few large deviations (mse is {:.0f} mean_abs^2): see max_abs",
                                 m.mse / (m.mean_abs * m.mean_abs)));
   if (m.codes && m.codes->mean_step >= 0.25 && std::fabs(m.codes->mean_bias) >= 0.9 * m.codes->mean_step)
     notes.push_back(fmt::format("codes are shifted in one direction ({:+.2f} steps on average): a zero point or rounding "

@@ -179,7 +179,8 @@ std::vector<std::string> provenance_differences(const RunInfo& a, const RunInfo&
   add("target", a.target, b.target);
   add("provider", a.provider, b.provider);
   add("optimisation", a.optimisation, b.optimisation);
-  add("threads", fmt::format("{}", a.threads), fmt::format("{}", b.threads));
+  const bool threads_known = !a.target.empty() && !b.target.empty();  // imported dumps do not tell
+  if (threads_known) add("threads", fmt::format("{}", a.threads), fmt::format("{}", b.threads));
   add("runtime version", a.runtime.version, b.runtime.version);
   add("runtime library", a.runtime.sha256_before.substr(0, 12), b.runtime.sha256_before.substr(0, 12));
   add("provider library", a.provider_library.sha256_before.substr(0, 12), b.provider_library.sha256_before.substr(0, 12));

@@ -84,7 +84,7 @@ TEST(Protocol, EveryMissingOrWrongFieldIsAnError) {
   const Json info = protocol::encode(SessionInfo{});
   for (const auto& [key, value] : info.items()) {
     Json wrong = info;
-    wrong[key] = "text";
+    wrong[key] = value.is_string() ? Json(42.5) : Json("text");
     EXPECT_FALSE(protocol::decode_session_info(wrong).has_value()) << key;
   }
 }

@@ -94,7 +94,7 @@ Names differ between tools: a mapping file renames.
 
 What was imported can be compared: NumPy's archive against trtexec's output.
 
-  $ paritas compare npz trt --gate '/sq/y: max_abs<=0' --gate 'label: differing<=0' | head -1
+  $ paritas compare --inputs-unverified npz trt --gate '/sq/y: max_abs<=0' --gate 'label: differing<=0' | head -1
   PASS   /sq/y: max_abs 0 <= 0
 
 Formats without a fixture written by the real tool say so.

@@ -31,7 +31,7 @@ Without ONNX Runtime nothing can run, and the list still says so in full.
 Comparing recordings and files needs no runtime at all.
 
   $ "$PYTHON" -c 'import numpy as np; np.save("a.npy", np.ones(3, np.float32))'
-  $ PARITAS_ORT=/nowhere/libonnxruntime.so paritas compare a.npy a.npy --gate 'data: differing<=0' | head -1
+  $ PARITAS_ORT=/nowhere/libonnxruntime.so paritas compare --inputs-unverified a.npy a.npy --gate 'data: differing<=0' | head -1
   PASS   data: differing 0 <= 0
 
 Targets are written `name[:variant][,key=value...]`. What is not known is refused with what is.

@@ -43,7 +43,7 @@ def main():
             print(f"{checked} runners of the stored file; Polygraphy is not installed, so no new file was made")
             return
         results, inputs = folder / "results.json", folder / "inputs.json"
-        command = [tool, "run", DATA / "model.onnx", "--onnxrt", "--iterations", "3"]
+        command = [sys.executable, tool, "run", DATA / "model.onnx", "--onnxrt", "--iterations", "3"]
         command += ["--save-outputs", results, "--save-inputs", inputs]
         subprocess.run(list(map(str, command)), check=True, capture_output=True)
         checked += check(paritas, results, inputs, folder / "out")

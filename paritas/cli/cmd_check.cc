@@ -34,7 +34,8 @@ Result<int> execute(const Options& o) {
     return check(request);
   }();
   PARITAS_TRY(result);
-  PARITAS_TRY(emit(o.common, terminal(*result, terminal_style(o.common)), o.common.json.empty() ? Json() : to_json(*result)));
+  PARITAS_TRY(
+      emit(o.common, terminal(*result, terminal_style(o.common)), o.common.json.empty() ? Json() : to_json(*result)));
   return result->verdict == Verdict::kPass ? kExitPass : kExitDeviates;
 }
 
@@ -55,7 +56,8 @@ Action add_check(CLI::App& app) {
   add_common(*command, o->common);
   command->footer(
       "Exit code: 0 pass, and nothing else; 1 deviates, invalid or not judged; 2 the project or an input is wrong;\n"
-      "3 a run failed, or the device took no node. docs/project-file.md describes the file; paritas init writes one.\n\n"
+      "3 a run failed, or the device took no node. docs/project-file.md describes the file; paritas init writes "
+      "one.\n\n"
       "Examples:\n"
       "  paritas check\n"
       "  paritas check detector/paritas.toml --json check.json");

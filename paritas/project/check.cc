@@ -126,8 +126,8 @@ class Check {
     const SampleStream* streams[] = {reference.get(), device.get()};
     for (int k = 0; k < 2; ++k)
       for (const TensorInfo& tensor : streams[k]->info().tensors) names[k].push_back(tensor.name);
-    PARITAS_ASSIGN(const Pairing pairing, pair_names(names[0], names[1], plan_.project.pairing, reference->subject(),
-                                                     device->subject()));
+    PARITAS_ASSIGN(const Pairing pairing,
+                   pair_names(names[0], names[1], plan_.project.pairing, reference->subject(), device->subject()));
     for (const NamePair& pair : pairing.pairs) renames_[pair.device] = pair.reference;
     // What was not paired must not answer to a name that another tensor now has.
     for (const std::string& name : pairing.unmatched_device)
@@ -187,12 +187,13 @@ class Check {
     return {};
   }
 
-  // Rows behind a TopK keep no order, so that no metric of tensors fits boxes and labels: an output that nothing refused
-  // and no gate covers is covered by a task that reads it, when gates were applied to that task. Whether they hold is the
-  // task's own part of the verdict.
+  // Rows behind a TopK keep no order, so that no metric of tensors fits boxes and labels: an output that nothing
+  // refused and no gate covers is covered by a task that reads it, when gates were applied to that task. Whether they
+  // hold is the task's own part of the verdict.
   void leave_to_tasks() {
     for (TensorComparison& tensor : result_.comparison.tensors) {
-      if (tensor.role != Role::kOutput || tensor.gated || !tensor.compared() || tensor.rule != "no gate covers it") continue;
+      if (tensor.role != Role::kOutput || tensor.gated || !tensor.compared() || tensor.rule != "no gate covers it")
+        continue;
       for (size_t i = 0; i < result_.tasks.size(); ++i) {
         const ProjectTask& task = plan_.project.tasks[i];
         if (std::find(task.outputs.begin(), task.outputs.end(), tensor.name) == task.outputs.end()) continue;
@@ -211,8 +212,9 @@ class Check {
 
   Status run_size_probe(const SizeProbeStep& step) {
     progress("size-probe");
-    SizeProbeRequest request{step, plan_.reference.model, plan_.project.model.dims, plan_.inputs.samples.front(),
-                             *plan_.reference.target, worker_};
+    SizeProbeRequest request{
+        step,   plan_.reference.model, plan_.project.model.dims, plan_.inputs.samples.front(), *plan_.reference.target,
+        worker_};
     PARITAS_ASSIGN(const ScratchFolder scratch, ScratchFolder::create(scratch_));
     request.worker.scratch = scratch.path();
     StepResult result;
@@ -252,7 +254,12 @@ class Check {
     request.injection_seconds = step.injection_seconds;
     request.tool_version = request_.tool_version;
     request.progress = [&](const std::string& stage) { progress("locate: " + stage); };
-    PARITAS_ASSIGN(result.locate, locate(request));
+    auto located = locate(request);
+    // It only explains: a search that fails must not take the verdict with it.
+    if (located)
+      result.locate = std::move(*located);
+    else
+      result.skipped = "failed: " + located.error().message();
     result_.steps.push_back(std::move(result));
     return {};
   }

@@ -17,12 +17,15 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-Tensor floats(const std::vector<float>& values, Shape shape) { return tensor_from_values(DType::kF32, std::move(shape), values); }
+Tensor floats(const std::vector<float>& values, Shape shape) {
+  return tensor_from_values(DType::kF32, std::move(shape), values);
+}
 
 // A project of two recordings, without a runtime.
 class CheckTest : public ::testing::Test {
  protected:
-  static void record(const Path& folder, const std::vector<std::pair<std::string, Tensor>>& tensors, size_t inputs = 1) {
+  static void record(const Path& folder, const std::vector<std::pair<std::string, Tensor>>& tensors,
+                     size_t inputs = 1) {
     auto writer = RecordingWriter::create(folder, false);
     ASSERT_TRUE(writer.has_value());
     ASSERT_TRUE(writer->add_sample(tensors).has_value());
@@ -36,7 +39,8 @@ class CheckTest : public ::testing::Test {
     }
     ASSERT_TRUE(writer->finish(info).has_value());
   }
-  void logits(const std::vector<float>& reference, const std::vector<float>& device, const std::string& device_name = "y") {
+  void logits(const std::vector<float>& reference, const std::vector<float>& device,
+              const std::string& device_name = "y") {
     const Tensor x = floats({1, 2, 3}, {3});
     record(folder_.path() / "a", {{"x", x}, {"y", floats(reference, {1, 3})}});
     record(folder_.path() / "b", {{"x", x}, {device_name, floats(device, {1, 3})}});
@@ -44,7 +48,9 @@ class CheckTest : public ::testing::Test {
   Result<CheckResult> run(const std::string& rest, bool allow_exec = false, bool allow_outside = false) {
     CheckRequest request;
     const std::string sides = "[recordings]\nreference = \"a\"\ndevice = \"b\"\n";
-    request.project = folder_.write("paritas.toml", "schema = \"paritas.project/1\"\n" + (rest.find("[recordings]") == std::string::npos ? sides : "") + rest);
+    request.project =
+        folder_.write("paritas.toml", "schema = \"paritas.project/1\"\n" +
+                                          (rest.find("[recordings]") == std::string::npos ? sides : "") + rest);
     request.allow_exec = allow_exec;
     request.allow_outside = allow_outside;
     request.scratch_root = folder_.path();
@@ -64,10 +70,13 @@ class CheckTest : public ::testing::Test {
   }
 
   TestFolder folder_;
-  const std::string task_ = "[[task]]\ntype = \"classification\"\nname = \"classes\"\noutput = \"y\"\nvalues = \"logits\"\nk = 2\n";
-  const std::string tensor_gate_ = "[[gates.gate]]\ntensor = \"y\"\nmetric = \"cosine\"\nop = \">=\"\nvalue = 0.9\n";
-  static std::string task_gate(const std::string& figure, const std::string& op, double value, const std::string& task = "classes") {
-    return "[[gates.gate]]\ntask = \"" + task + "\"\nmetric = \"" + figure + "\"\nop = \"" + op + "\"\nvalue = " + std::to_string(value) + "\n";
+  const std::string task_ =
+      "[[task]]\ntype = \"classification\"\nname = \"classes\"\noutput = \"y\"\nvalues = \"logits\"\nk = 2\n";
+  const std::string tensor_gate_ = "[[gate]]\ntensor = \"y\"\nmetric = \"cosine\"\nop = \">=\"\nvalue = 0.9\n";
+  static std::string task_gate(const std::string& figure, const std::string& op, double value,
+                               const std::string& task = "classes") {
+    return "[[gate]]\ntask = \"" + task + "\"\nmetric = \"" + figure + "\"\nop = \"" + op +
+           "\"\nvalue = " + std::to_string(value) + "\n";
   }
 };
 
@@ -108,7 +117,8 @@ TEST_F(CheckTest, OtherInputsAreInvalid) {
 
 TEST_F(CheckTest, TasksFollowAliases) {
   logits({1, 2, 3}, {1, 2, 3}, "Output_1");
-  const auto result = must("[pairing]\naliases = { y = \"Output_1\" }\n" + task_gate("top1_agreement", ">=", 1) + task_);
+  const auto result =
+      must("[pairing]\naliases = { y = \"Output_1\" }\n" + task_gate("top1_agreement", ">=", 1) + task_);
   EXPECT_EQ(result.verdict, Verdict::kPass);
 }
 
@@ -128,30 +138,40 @@ TEST_F(CheckTest, LabelsComeFromAFile) {
 
 TEST_F(CheckTest, MisspeltGatesAreErrorsBeforeAnythingRuns) {
   logits({1, 2, 3}, {1, 2, 3});
-  EXPECT_THAT(error_of(task_gate("top1_agrement", ">=", 1) + task_), HasSubstr("the task \"classes\" has no figure \"top1_agrement\""));
-  EXPECT_THAT(error_of(task_gate("top1_agreement", ">=", 1, "clases") + task_), HasSubstr("no task is called \"clases\"; there is: classes"));
-  EXPECT_THAT(error_of(task_gate("unmatched", "<=", 0, "*") + task_), HasSubstr("no task that \"task=*: unmatched <= 0\" names has its figures"));
-  EXPECT_THAT(error_of(tensor_gate_ + "[outputs.z]\nrole = \"scores\"\n"), HasSubstr("[outputs.z]: neither side has a tensor"));
-  EXPECT_THAT(error_of("[[gates.gate]]\ntensor = \"z\"\nmetric = \"cosine\"\nop = \">=\"\nvalue = 1\n"), HasSubstr("no tensor is called \"z\""));
+  EXPECT_THAT(error_of(task_gate("top1_agrement", ">=", 1) + task_),
+              HasSubstr("the task \"classes\" has no figure \"top1_agrement\""));
+  EXPECT_THAT(error_of(task_gate("top1_agreement", ">=", 1, "clases") + task_),
+              HasSubstr("no task is called \"clases\"; there is: classes"));
+  EXPECT_THAT(error_of(task_gate("unmatched", "<=", 0, "*") + task_),
+              HasSubstr("no task that \"task=*: unmatched <= 0\" names has its figures"));
+  EXPECT_THAT(error_of(tensor_gate_ + "[outputs.z]\nrole = \"scores\"\n"),
+              HasSubstr("[outputs.z]: neither side has a tensor"));
+  EXPECT_THAT(error_of("[[gate]]\ntensor = \"z\"\nmetric = \"cosine\"\nop = \">=\"\nvalue = 1\n"),
+              HasSubstr("no tensor is called \"z\""));
 }
 
 TEST_F(CheckTest, CommandsNeedConsentAndAreJudged) {
   logits({1, 2, 3}, {1, 2, 3});
-  const std::string command = "[[task]]\ntype = \"command\"\nname = \"map\"\ncommand = [\"sh\", \"-c\", \"test -d {reference} && echo 0.5\"]\noutputs = [\"y\"]\n";
+  const std::string command =
+      "[[task]]\ntype = \"command\"\nname = \"map\"\ncommand = [\"sh\", \"-c\", \"test -d {reference} && echo "
+      "0.5\"]\noutputs = [\"y\"]\n";
   const std::string gate = task_gate("value", ">=", 0.4, "map");
   EXPECT_THAT(error_of(gate + command), HasSubstr("--allow-exec"));
   EXPECT_EQ(must(gate + command, true).verdict, Verdict::kPass);
   EXPECT_EQ(must(task_gate("value", ">=", 0.6, "map") + command, true).verdict, Verdict::kDeviates);
-  EXPECT_THAT(error_of(task_gate("recall", ">=", 0.6, "map") + command, true), HasSubstr("has no figure \"recall\"; it has: value"));
+  EXPECT_THAT(error_of(task_gate("recall", ">=", 0.6, "map") + command, true),
+              HasSubstr("has no figure \"recall\"; it has: value"));
 }
 
 TEST_F(CheckTest, PathsStayInside) {
   logits({1, 2, 3}, {1, 2, 3});
   std::filesystem::create_directory(folder_.path() / "inner");
   for (const std::string path : {"../a", "/etc", "inner/../../a"})
-    EXPECT_THAT(error_of("[recordings]\nreference = \"" + path + "\"\ndevice = \"b\"\n"), HasSubstr("--allow-outside")) << path;
+    EXPECT_THAT(error_of("[recordings]\nreference = \"" + path + "\"\ndevice = \"b\"\n"), HasSubstr("--allow-outside"))
+        << path;
   const std::string outside = (folder_.path() / "a").string();
-  EXPECT_EQ(must("[recordings]\nreference = \"" + outside + "\"\ndevice = \"b\"\n" + tensor_gate_, false, true).verdict, Verdict::kPass);
+  EXPECT_EQ(must("[recordings]\nreference = \"" + outside + "\"\ndevice = \"b\"\n" + tensor_gate_, false, true).verdict,
+            Verdict::kPass);
 }
 
 TEST_F(CheckTest, DeclaredQuantisationReachesTheFigures) {
@@ -159,7 +179,8 @@ TEST_F(CheckTest, DeclaredQuantisationReachesTheFigures) {
   const auto codes = [](std::vector<uint8_t> values) { return tensor_from_values(DType::kU8, {1, 3}, values); };
   record(folder_.path() / "a", {{"x", x}, {"y", codes({10, 20, 30})}});
   record(folder_.path() / "b", {{"x", x}, {"y", codes({11, 20, 30})}});
-  const auto result = must("[outputs.y]\nquantisation = { scale = 0.5, zero_point = 10 }\n[gates]\nprofiles = [\"w8a8-steps\"]\n");
+  const auto result =
+      must("[outputs.y]\nquantisation = { scale = 0.5, zero_point = 10 }\n[gates]\nprofiles = [\"w8a8-steps\"]\n");
   EXPECT_EQ(result.verdict, Verdict::kPass);
   EXPECT_EQ(result.comparison.tensors.front().metrics->max_abs, 0.5);
 }
@@ -171,7 +192,8 @@ TEST(TaskFigures, AreKnownBeforeAnythingRuns) {
   GateSet gates;
   auto gate = parse_gate("task=detections: matched_iou_min>=0.95");
   ASSERT_TRUE(gate.has_value());
-  for (const char* figure : {"unmatched", "matched_iou_min", "max_score_difference", "same_top_class", "label_changes", "invalid_device_rows"}) {
+  for (const char* figure : {"unmatched", "matched_iou_min", "max_score_difference", "same_top_class", "label_changes",
+                             "invalid_device_rows"}) {
     gate->any[0][0].metric = figure;
     gates.gates = {*gate};
     EXPECT_TRUE(check_task_gates(gates, {task}).has_value()) << figure;
@@ -185,13 +207,15 @@ TEST(PreparedInputs, ValuesAndFilesAreFrozenWithTheirHashes) {
   const auto project = parse_project(
       "schema = \"paritas.project/1\"\n[model]\nreference = \"m\"\n[targets]\nreference = \"cpu\"\ndevice = \"cpu\"\n"
       "[inputs.v]\nvalue = [1, -2]\ndtype = \"int16\"\nshape = [2]\n[inputs.x]\nfile = \"x.npy\"\n"
-      "[inputs.r]\nfile = \"raw.bin\"\ndtype = \"uint8\"\nshape = [4]\n", "p");
+      "[inputs.r]\nfile = \"raw.bin\"\ndtype = \"uint8\"\nshape = [4]\n",
+      "p");
   ASSERT_TRUE(project.has_value()) << project.error().message();
   const auto made = prepare_inputs(*project, {"p", folder.path(), false}, folder.path());
   ASSERT_TRUE(made.has_value()) << made.error().message();
   ASSERT_EQ(made->samples.size(), 1u);
   EXPECT_EQ(made->records[0].name, "r");
-  EXPECT_EQ(made->records[0].tensors[0].tensor_sha256, "88d4266fd4e6338d13b845fcf289579d209c897823b9217da3e161936f031589");
+  EXPECT_EQ(made->records[0].tensors[0].tensor_sha256,
+            "88d4266fd4e6338d13b845fcf289579d209c897823b9217da3e161936f031589");
   EXPECT_EQ(made->records[0].tensors[0].file_sha256, made->records[0].tensors[0].tensor_sha256);
   EXPECT_EQ(made->samples[0][1].second.dtype, DType::kI16);
 }
@@ -201,7 +225,9 @@ TEST(PreparedInputs, ValuesThatDoNotFitAreRefused) {
   for (const std::string value : {"[256]", "[-1]", "[0.5]", "[nan]", "[1, 2]"}) {
     const auto project = parse_project(
         "schema = \"paritas.project/1\"\n[model]\nreference = \"m\"\n[targets]\nreference = \"cpu\"\ndevice = \"cpu\"\n"
-        "[inputs.v]\nvalue = " + value + "\ndtype = \"uint8\"\nshape = [1]\n", "p");
+        "[inputs.v]\nvalue = " +
+            value + "\ndtype = \"uint8\"\nshape = [1]\n",
+        "p");
     ASSERT_TRUE(project.has_value()) << project.error().message();
     EXPECT_FALSE(prepare_inputs(*project, {"p", folder.path(), false}, folder.path()).has_value()) << value;
   }

@@ -63,10 +63,11 @@ std::string role_for(const std::string& name) {
   std::string lower = name;
   for (char& c : lower)
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  const std::pair<const char*, const char*> hints[] = {{"logit", "logits"},  {"prob", "probabilities"}, {"softmax", "probabilities"},
-                                                       {"score", "scores"},  {"conf", "scores"},        {"box", "boxes"},
-                                                       {"label", "labels"},  {"class", "labels"},       {"feat", "feature"},
-                                                       {"embed", "embedding"}, {"mask", "mask"},        {"keypoint", "keypoints"}};
+  const std::pair<const char*, const char*> hints[] = {
+      {"logit", "logits"},    {"prob", "probabilities"}, {"softmax", "probabilities"},
+      {"score", "scores"},    {"conf", "scores"},        {"box", "boxes"},
+      {"label", "labels"},    {"class", "labels"},       {"feat", "feature"},
+      {"embed", "embedding"}, {"mask", "mask"},          {"keypoint", "keypoints"}};
   for (const auto& [part, role] : hints)
     if (lower.find(part) != std::string::npos) return role;
   return {};
@@ -80,8 +81,8 @@ std::string model_part(const InitRequest& request, const std::vector<InputInfo>&
       "[model]\n"
       "reference = {}{}\n"
       "# device = \"quantised.onnx\"   # when the device runs another file\n",
-      leads_out(path) ? "paritas check --allow-outside" : "paritas check", toml_string(kProjectSchema), toml_string(path),
-      leads_out(path) ? "   # outside of this folder: check needs --allow-outside" : "");
+      leads_out(path) ? "paritas check --allow-outside" : "paritas check", toml_string(kProjectSchema),
+      toml_string(path), leads_out(path) ? "   # outside of this folder: check needs --allow-outside" : "");
   std::string free;
   for (const InputInfo& input : inputs)
     for (const std::string& dim : input.dims) {
@@ -119,13 +120,16 @@ std::string input_part(const InitRequest& request, const std::vector<InputInfo>&
           "# layout = \"NCHW\"\n",
           key(input.name));
     if (input.dims.size() == 2 && input.dims[1] == "2" && input.dtype)
-      text += fmt::format("# instead of file:\n# value = [640, 480]\n# dtype = \"{}\"\n# shape = [1, 2]\n", name(*input.dtype));
+      text += fmt::format("# instead of file:\n# value = [640, 480]\n# dtype = \"{}\"\n# shape = [1, 2]\n",
+                          name(*input.dtype));
   }
   return text;
 }
 
 std::string sides_part(const InitRequest& request) {
-  const std::string head = "\n# A side is run on a target (paritas targets lists them) or read from a recording.\n[targets]\nreference = \"cpu\"\n";
+  const std::string head =
+      "\n# A side is run on a target (paritas targets lists them) or read from a recording.\n[targets]\nreference = "
+      "\"cpu\"\n";
   const std::string marks = "# marks = [\"feature_*\"]   # intermediates to record and compare\n";
   if (!request.dump)
     return head + "device = \"sim:fp16\"   # or \"qnn:htp,soc_model=77,htp_arch=73\", ...\n" + marks +
@@ -133,22 +137,26 @@ std::string sides_part(const InitRequest& request) {
            "# reference = \"dumps/host\"   # with both: leave [targets] and [inputs] out\n";
   const std::string path = relative_path(*request.dump, request.output);
   return head + marks +
-         fmt::format("\n[recordings.device]\npath = {}{}\n"
-                     "# format = \"net-run\"   # paritas import --help lists the formats; else it is detected\n"
-                     "# dtypes = {{ scores = \"float32\" }}\n# shapes = {{ scores = [1, 40] }}\n"
-                     "# outputs_only = true   # leave recorded inputs out\n",
-                     toml_string(path), leads_out(path) ? "   # outside of this folder: check needs --allow-outside" : "");
+         fmt::format(
+             "\n[recordings.device]\npath = {}{}\n"
+             "# format = \"net-run\"   # paritas import --help lists the formats; else it is detected\n"
+             "# dtypes = {{ scores = \"float32\" }}\n# shapes = {{ scores = [1, 40] }}\n"
+             "# outputs_only = true   # leave recorded inputs out\n",
+             toml_string(path), leads_out(path) ? "   # outside of this folder: check needs --allow-outside" : "");
 }
 
 std::string outputs_part(const std::vector<InputInfo>& outputs) {
-  std::string text = "\n# What outputs mean, for gates on roles. Only you know: these are guesses from names.\n# Roles: ";
+  std::string text =
+      "\n# What outputs mean, for gates on roles. Only you know: these are guesses from names.\n# Roles: ";
   for (size_t i = 0; i < known_roles().size(); ++i) text += (i ? ", " : "") + known_roles()[i];
   text += ".\n";
   for (const InputInfo& output : outputs) {
     const std::string role = role_for(output.name);
-    text += fmt::format("# [outputs.{}]   # {}\n# role = \"{}\"\n", key(output.name), type_text(output), role.empty() ? "..." : role);
+    text += fmt::format("# [outputs.{}]   # {}\n# role = \"{}\"\n", key(output.name), type_text(output),
+                        role.empty() ? "..." : role);
   }
-  return text + "# quantisation = { scale = 0.065, zero_point = 75 }   # of an integer output whose recording has none\n";
+  return text +
+         "# quantisation = { scale = 0.065, zero_point = 75 }   # of an integer output whose recording has none\n";
 }
 
 std::string pairing_part(const std::vector<std::string>& reference, const std::vector<std::string>& device) {
@@ -156,11 +164,14 @@ std::string pairing_part(const std::vector<std::string>& reference, const std::v
       "\n# [pairing]\n# names = \"normalised\"   # exact by default; the rules are in docs/compare.md\n"
       "# inputs_unverified = true   # judge although inputs are not recorded on both sides\n"
       "# ranked = [{ scores = \"scores\", ids = \"labels\" }]   # ids of equal scores may come in any order\n";
-  for (const std::string& name : reference) {
-    if (device.empty() || std::find(device.begin(), device.end(), name) != device.end()) continue;
-    text += fmt::format("# aliases = {{ {} = \"...\" }}   # the dump has no tensor of this name\n", key(name));
-  }
-  if (device.empty()) text += "# aliases = { \"reference name\" = \"device name\" }\n";
+  std::string missing;
+  for (const std::string& name : reference)
+    if (!device.empty() && std::find(device.begin(), device.end(), name) == device.end())
+      missing += fmt::format("{}{} = \"...\"", missing.empty() ? "" : ", ", key(name));
+  if (!missing.empty())
+    text += fmt::format("# aliases = {{ {} }}   # the dump has no tensors of these names\n", missing);
+  else
+    text += "# aliases = { \"reference name\" = \"device name\" }\n";
   if (!device.empty()) {
     text += "# the dump has: ";
     for (size_t i = 0; i < device.size() && i < 20; ++i) text += (i ? ", " : "") + toml_string(device[i]);
@@ -176,7 +187,7 @@ constexpr const char* kRest = R"(
 # nonfinite = "same-inf"       # or forbid, equal
 # extra_outputs = "forbid"     # or allow
 # dtypes = "may-differ"        # or exact
-# [[gates.gate]]
+# [[gate]]
 # role = "scores"              # or tensor = "name or pattern", type = "float", task = "name of a task"
 # metric = "cosine"
 # op = ">="

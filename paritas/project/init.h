@@ -10,8 +10,8 @@ namespace paritas {
 
 struct InitRequest {
   Path model;
-  std::optional<Path> dump;    // the device's, recorded elsewhere
-  Path output;                 // where the file is to stand: paths in it are relative to its folder
+  std::optional<Path> dump;     // the device's, recorded elsewhere
+  Path output;                  // where the file is to stand: paths in it are relative to its folder
   std::optional<Path> scratch;  // for the dump's decoded tensors
 };
 

@@ -51,7 +51,7 @@ class Planner {
       if (const auto* command = std::get_if<CommandSpec>(&task.spec); command != nullptr && !request_.allow_exec)
         return usage_error(plan_.project.subject,
                            fmt::format("the task \"{}\" runs the command \"{}\", and nothing allows that", task.name,
-                                       joined(command->command)),
+                                       fmt::join(command->command, " ")),
                            "read it, then pass --allow-exec");
     return {};
   }
@@ -112,9 +112,10 @@ class Planner {
     open.options.outputs_only = recording.outputs_only;
     open.options.verify_hashes = true;
     open.options.scratch = scratch_;
-    const std::pair<const std::string*, std::optional<Path>*> files[] = {{&recording.model, &open.options.model},
-                                                                         {&recording.names, &open.options.names},
-                                                                         {&recording.input_list, &open.options.input_list}};
+    const std::pair<const std::string*, std::optional<Path>*> files[] = {
+        {&recording.model, &open.options.model},
+        {&recording.names, &open.options.names},
+        {&recording.input_list, &open.options.input_list}};
     for (const auto& [declared, option] : files)
       if (!declared->empty()) {
         PARITAS_ASSIGN(*option, plan_.files.resolve(*declared));
@@ -163,10 +164,11 @@ class Planner {
     for (const GateSubject& subject : device)
       if (!holds(reference, subject.name)) subjects.push_back(subject);
     for (const ProjectOutput& output : project.outputs) {
-      auto it = std::find_if(subjects.begin(), subjects.end(), [&](const GateSubject& s) { return s.name == output.name; });
+      auto it =
+          std::find_if(subjects.begin(), subjects.end(), [&](const GateSubject& s) { return s.name == output.name; });
       if (it == subjects.end())
-        return usage_error(fmt::format("{}, [outputs.{}]", project.subject, output.name), "neither side has a tensor of this name",
-                           "the reference has: " + joined(reference));
+        return usage_error(fmt::format("{}, [outputs.{}]", project.subject, output.name),
+                           "neither side has a tensor of this name", "the reference has: " + joined(reference));
       it->declared_role = output.role;
     }
     for (const ProjectTask& task : project.tasks)
@@ -193,7 +195,7 @@ class Planner {
     for (const NamedTensors& sample : plan_.inputs.samples) {
       auto fits = check_inputs(model, sample);
       // What is said about --input belongs to the command line.
-      if (!fits) return usage_error(plan_.project.subject, fits.error().cause, "declare it under [inputs]");
+      if (!fits) return usage_error(plan_.project.subject, fits.error().cause, "correct it under [inputs]");
     }
     return {};
   }
@@ -202,9 +204,9 @@ class Planner {
     for (const ProjectStep& step : plan_.project.steps) {
       const auto* locate = std::get_if<LocateStep>(&step);
       if (locate != nullptr && locate->sample >= plan_.inputs.samples.size())
-        return usage_error(plan_.project.subject, fmt::format("the step \"locate\" asks for sample {}, there {} {}", locate->sample,
-                                                              plan_.inputs.samples.size() == 1 ? "is" : "are",
-                                                              plan_.inputs.samples.size()),
+        return usage_error(plan_.project.subject,
+                           fmt::format("the step \"locate\" asks for sample {}, there {} {}", locate->sample,
+                                       plan_.inputs.samples.size() == 1 ? "is" : "are", plan_.inputs.samples.size()),
                            "samples are counted from 0");
       if (const auto* probe = std::get_if<SizeProbeStep>(&step)) PARITAS_TRY(check_size_probe(*probe));
     }
@@ -220,7 +222,8 @@ class Planner {
     if (!holds(inputs, probe.input))
       return usage_error(where, fmt::format("the model has no input \"{}\"", probe.input), "it has: " + joined(inputs));
     if (!holds(outputs, probe.boxes))
-      return usage_error(where, fmt::format("the model has no output \"{}\"", probe.boxes), "it has: " + joined(outputs));
+      return usage_error(where, fmt::format("the model has no output \"{}\"", probe.boxes),
+                         "it has: " + joined(outputs));
     return {};
   }
 
@@ -231,6 +234,8 @@ class Planner {
 
 }  // namespace
 
-Result<CheckPlan> plan_check(const CheckRequest& request, const Path& scratch) { return Planner(request, scratch).run(); }
+Result<CheckPlan> plan_check(const CheckRequest& request, const Path& scratch) {
+  return Planner(request, scratch).run();
+}
 
 }  // namespace paritas

@@ -22,7 +22,7 @@ struct CheckPlan {
   ProjectFiles files;
   PreparedInputs inputs;
   PlannedSide reference, device;
-  Path model;  // reference's; empty: none
+  Path model;                                          // reference's; empty: none
   std::map<std::string, std::vector<int64_t>> labels;  // by task
   std::vector<ProbeMatch> probes;
   std::vector<std::string> notes;

@@ -29,9 +29,10 @@ Result<std::string> hash_of(const Tensor& tensor) {
 
 Result<Tensor> read_raw(const ProjectInput& input, const Path& path, const std::string& where) {
   if (!input.dtype || !input.shape)
-    return usage_error(where, fmt::format("{} is neither .npy nor .safetensors, so its type and shape must be declared",
-                                          path.string()),
-                       "for example: dtype = \"float32\", shape = [1, 3, 224, 224]");
+    return usage_error(
+        where,
+        fmt::format("{} is neither .npy nor .safetensors, so its type and shape must be declared", path.string()),
+        "for example: dtype = \"float32\", shape = [1, 3, 224, 224]");
   PARITAS_ASSIGN(auto file, File::open(path));
   const uint64_t size = file->size();
   return make_tensor(*input.dtype, *input.shape, Bytes::in_file(std::move(file), 0, size), path.string());

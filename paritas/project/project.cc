@@ -48,7 +48,8 @@ Status read_sides(SpecReader& root, Project& project) {
     PARITAS_ASSIGN(SpecReader reader, table(*recordings, where));
     for (const auto& [key, side] : sides)
       if (const Json* json = reader.raw(key)) {
-        PARITAS_ASSIGN(side->recording, read_recording(*json, fmt::format("{}, [recordings.{}]", project.subject, key)));
+        PARITAS_ASSIGN(side->recording,
+                       read_recording(*json, fmt::format("{}, [recordings.{}]", project.subject, key)));
       }
     PARITAS_TRY(reader.finish());
   }
@@ -57,8 +58,9 @@ Status read_sides(SpecReader& root, Project& project) {
       return usage_error(project.subject, fmt::format("the {} is both a target and a recording", key),
                          "leave it out of [targets] or of [recordings]");
     if (side->target.empty() && !side->recording)
-      return usage_error(project.subject, fmt::format("the {} is missing", key),
-                         fmt::format("name it under [targets] ({} = \"cpu\") or [recordings] ({} = \"FOLDER\")", key, key));
+      return usage_error(
+          project.subject, fmt::format("the {} is missing", key),
+          fmt::format("name it under [targets] ({} = \"cpu\") or [recordings] ({} = \"FOLDER\")", key, key));
   }
   return {};
 }
@@ -71,7 +73,8 @@ Status read_outputs(const Json& json, Project& project) {
     ProjectOutput output;
     output.name = name;
     PARITAS_TRY(reader.text("role", output.role));
-    if (!output.role.empty() && std::find(known_roles().begin(), known_roles().end(), output.role) == known_roles().end())
+    if (!output.role.empty() &&
+        std::find(known_roles().begin(), known_roles().end(), output.role) == known_roles().end())
       return usage_error(where, fmt::format("\"{}\" is not a role", output.role), "roles are " + joined(known_roles()));
     PARITAS_TRY(reader.quantisation("quantisation", output.quantisation));
     PARITAS_TRY(reader.finish());
@@ -84,7 +87,8 @@ Status read_outputs(const Json& json, Project& project) {
 
 Status read_ranked(const Json& json, const std::string& where, std::vector<RankedPair>& ranked) {
   if (!json.is_array())
-    return usage_error(where, "\"ranked\" must be a list", "for example: ranked = [{ scores = \"scores\", ids = \"labels\" }]");
+    return usage_error(where, "\"ranked\" must be a list",
+                       "for example: ranked = [{ scores = \"scores\", ids = \"labels\" }]");
   for (const Json& entry : json) {
     PARITAS_ASSIGN(SpecReader reader, table(entry, where + ", ranked"));
     RankedPair pair;
@@ -104,7 +108,8 @@ Status read_pairing(const Json& json, Project& project) {
   PARITAS_TRY(reader.choice<bool>("names", {{"exact", false}, {"normalised", true}}, project.pairing.normalised));
   if (const Json* aliases = reader.raw("aliases")) {
     if (!aliases->is_object())
-      return usage_error(where, "\"aliases\" must be a table", "for example: aliases = { \"reference name\" = \"device name\" }");
+      return usage_error(where, "\"aliases\" must be a table",
+                         "for example: aliases = { \"reference name\" = \"device name\" }");
     for (const auto& [name, alias] : aliases->items()) {
       if (!alias.is_string()) return usage_error(where, fmt::format("aliases: \"{}\" must be a text", name));
       project.pairing.aliases[name] = alias.get<std::string>();
@@ -136,13 +141,25 @@ Status read_positions(SpecReader& root, Project& project) {
   return {};
 }
 
-// The hash covers what the gates are, not how the file is laid out, and the text of the profiles that it names.
-Status read_gates(const Json& json, Project& project) {
-  PARITAS_ASSIGN(project.gates, gates_from_json(json, project.subject + ", [gates]"));
+// [gates] and the [[gate]] tables. The hash covers what the gates are, not how the file is laid out, and the text of
+// the profiles that it names.
+Status read_gates(SpecReader& root, Project& project) {
+  const Json* settings = root.raw("gates");
+  const Json* list = root.raw("gate");
+  if (settings == nullptr && list == nullptr) return {};
+  const std::string where = project.subject + ", gates";
+  Json json = settings == nullptr ? Json::object() : *settings;
+  if (!json.is_object()) return usage_error(where, "must be a table", "write gates as [[gate]] tables");
+  if (list != nullptr) {
+    if (json.contains("gate")) return usage_error(where, "[[gate]] and [[gates.gate]] are one list", "use [[gate]]");
+    json["gate"] = *list;
+  }
+  PARITAS_ASSIGN(project.gates, gates_from_json(json, where));
+  if (project.gates.empty()) return {};
   std::string text = dump_json(json, -1) + "\n";
   if (auto profiles = json.find("profiles"); profiles != json.end())
     for (const Json& wanted : *profiles) text += find_profile(wanted.get<std::string>())->toml + "\n";
-  if (!project.gates.empty()) project.gates.sha256 = sha256_hex(std::as_bytes(std::span(text)));
+  project.gates.sha256 = sha256_hex(std::as_bytes(std::span(text)));
   return {};
 }
 
@@ -150,9 +167,11 @@ Status check_consistent(const Project& p) {
   const bool declared = std::any_of(p.inputs.begin(), p.inputs.end(),
                                     [](const ProjectInput& input) { return input.source != InputSource::kNone; });
   if (p.runs_anything() && p.model.reference.empty())
-    return usage_error(p.subject, "a target is to be run, but there is no model", "add [model] reference = \"model.onnx\"");
+    return usage_error(p.subject, "a target is to be run, but there is no model",
+                       "add [model] reference = \"model.onnx\"");
   if (declared && !p.runs_anything())
-    return usage_error(p.subject, "inputs are declared, but both sides are recordings, so nothing would be fed with them",
+    return usage_error(p.subject,
+                       "inputs are declared, but both sides are recordings, so nothing would be fed with them",
                        "leave [inputs] out, or name a target");
   if (!p.runs_anything() && !p.marks.empty())
     return usage_error(p.subject + ", [targets]", "\"marks\" needs a side that is run");
@@ -164,7 +183,8 @@ Status check_consistent(const Project& p) {
       return usage_error(p.subject, "the step \"locate\" runs the model on both sides, but one is a recording",
                          "name two targets, or leave the step out");
     if (std::holds_alternative<LocateStep>(step) && p.model.device != p.model.reference)
-      return usage_error(p.subject, "the step \"locate\" needs one model for both sides", "leave [model] device or the step out");
+      return usage_error(p.subject, "the step \"locate\" needs one model for both sides",
+                         "leave [model] device or the step out");
     if (std::holds_alternative<SizeProbeStep>(step) && p.reference.target.empty())
       return usage_error(p.subject, "the step \"size-probe\" runs the reference, but it is a recording",
                          "name a target as the reference, or leave the step out");
@@ -175,8 +195,8 @@ Status check_consistent(const Project& p) {
 }  // namespace
 
 const std::vector<std::string>& known_roles() {
-  static const std::vector<std::string> roles = {"logits", "probabilities", "scores",    "boxes", "labels",
-                                                 "feature", "embedding",    "keypoints", "mask"};
+  static const std::vector<std::string> roles = {"logits",  "probabilities", "scores",    "boxes", "labels",
+                                                 "feature", "embedding",     "keypoints", "mask"};
   return roles;
 }
 
@@ -189,12 +209,13 @@ Result<Project> parse_project(const std::string& text, const std::string& subjec
   std::string schema;
   PARITAS_TRY(root.text("schema", schema));
   if (schema.empty())
-    return usage_error(subject, "the key \"schema\" is missing", fmt::format("begin with schema = \"{}\"", kProjectSchema));
+    return usage_error(subject, "the key \"schema\" is missing",
+                       fmt::format("begin with schema = \"{}\"", kProjectSchema));
   if (schema != kProjectSchema)
     return usage_error(subject, fmt::format("schema \"{}\" is not known", schema),
                        fmt::format("this version reads \"{}\"", kProjectSchema));
   // Gates before anything that could be looked at.
-  if (const Json* gates = root.raw("gates")) PARITAS_TRY(read_gates(*gates, project));
+  PARITAS_TRY(read_gates(root, project));
   if (const Json* model = root.raw("model")) PARITAS_TRY(read_model(*model, subject + ", [model]", project.model));
   if (const Json* inputs = root.raw("inputs")) {
     PARITAS_ASSIGN(project.inputs, read_inputs(*inputs, subject));

@@ -61,7 +61,7 @@ inputs_unverified = true
 [gates]
 nonfinite = "forbid"
 profiles = ["fp16-device"]
-[[gates.gate]]
+[[gate]]
 role = "scores"
 metric = "cosine"
 op = ">="
@@ -115,9 +115,10 @@ order = "hw"
 }
 
 TEST(Project, OneSideMayBeRunAndTheOtherRead) {
-  const Project project = must(kHead +
-                               "[model]\nreference = \"m.onnx\"\n[inputs.x]\nfile = \"x.npy\"\n[targets]\nreference = "
-                               "\"cpu\"\n[recordings.device]\npath = \"dump\"\nformat = \"raw\"\ndtype = \"uint8\"\nshapes = { y = [1, 4] }\n");
+  const Project project = must(
+      kHead +
+      "[model]\nreference = \"m.onnx\"\n[inputs.x]\nfile = \"x.npy\"\n[targets]\nreference = "
+      "\"cpu\"\n[recordings.device]\npath = \"dump\"\nformat = \"raw\"\ndtype = \"uint8\"\nshapes = { y = [1, 4] }\n");
   EXPECT_EQ(project.device.recording->dtype, DType::kU8);
   EXPECT_EQ(project.device.recording->shapes.at("y"), (Shape{1, 4}));
 }
@@ -139,8 +140,8 @@ INSTANTIATE_TEST_SUITE_P(
     All, BadProject,
     ::testing::Values(
         Bad{"", "paritas.toml: the key \"schema\" is missing; begin with schema = \"paritas.project/1\""},
-        Bad{"schema = \"paritas.project/9\"", "schema \"paritas.project/9\" is not known"}, Bad{"schema = ", "not valid TOML at line 1"},
-        Bad{kHead, "the reference is missing; name it under [targets]"},
+        Bad{"schema = \"paritas.project/9\"", "schema \"paritas.project/9\" is not known"},
+        Bad{"schema = ", "not valid TOML at line 1"}, Bad{kHead, "the reference is missing; name it under [targets]"},
         Bad{kRecordings + "[surprise]\n", "unknown key \"surprise\"; keys are schema, gates, model"},
         Bad{kRecordings + "[targets]\ndevice = \"cpu\"\n", "the device is both a target and a recording"},
         Bad{kHead + "[targets]\nreference = \"cpu\"\ndevice = \"cpu\"\n", "there is no model"},
@@ -156,25 +157,28 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{kTargets + "[inputs.x]\nfile = \"x\"\nshape = [4294967296, 4294967296]\n", "[inputs.x]"},
         Bad{kTargets + "[inputs.x]\nfile = \"x\"\ndtype = \"float33\"\n", "\"float33\" is not a type"},
         Bad{kTargets + "[inputs.x]\n", "has no source"},
-        Bad{kTargets + "[inputs.x]\nfiles = [\"1\", \"2\"]\n[inputs.y]\nfiles = [\"1\", \"2\", \"3\"]\n", "has 2 files, another input 3"},
+        Bad{kTargets + "[inputs.x]\nfiles = [\"1\", \"2\"]\n[inputs.y]\nfiles = [\"1\", \"2\", \"3\"]\n",
+            "has 2 files, another input 3"},
         Bad{kTargets + "[inputs.x]\nimage = \"x\"\nsteps = { resise = 1 }\n", "[inputs.x], steps"},
         Bad{kRecordings + "[outputs.y]\nrole = \"score\"\n", "[outputs.y]: \"score\" is not a role; roles are logits"},
         Bad{kRecordings + "[outputs.y]\n", "declares nothing"},
-        Bad{kRecordings + "[pairing]\nnames = \"fuzzy\"\n", "\"names\" cannot be \"fuzzy\"; use one of: exact, normalised"},
+        Bad{kRecordings + "[pairing]\nnames = \"fuzzy\"\n",
+            "\"names\" cannot be \"fuzzy\"; use one of: exact, normalised"},
         Bad{kRecordings + "[pairing]\naliases = { a = 1 }\n", "aliases: \"a\" must be a text"},
         Bad{kRecordings + "[gates]\nprofiles = [\"none\"]\n", "there is no profile \"none\""},
-        Bad{kRecordings + "[[gates.gate]]\ntensor = \"y\"\nmetric = \"cosin\"\nop = \">=\"\nvalue = 1\n", "\"cosin\" is not a metric"},
+        Bad{kRecordings + "[[gate]]\ntensor = \"y\"\nmetric = \"cosin\"\nop = \">=\"\nvalue = 1\n",
+            "\"cosin\" is not a metric"},
         Bad{kRecordings + "[[task]]\nname = \"x\"\n", "task 1: \"type\" is missing"},
         Bad{kRecordings + "[[task]]\ntype = \"segmentation\"\n", "types are classification, detection and command"},
-        Bad{kRecordings + "[[task]]\ntype = \"command\"\ncommand = [\"x\"]\n[[task]]\ntype = \"command\"\ncommand = [\"y\"]\n",
+        Bad{kRecordings +
+                "[[task]]\ntype = \"command\"\ncommand = [\"x\"]\n[[task]]\ntype = \"command\"\ncommand = [\"y\"]\n",
             "task 2: a task is called \"command\" already"},
         Bad{kRecordings + "[[task]]\ntype = \"detection\"\nboxes = \"b\"\nscores = \"s\"\n", "\"format\" is missing"},
         Bad{kRecordings + "[[step]]\ntype = \"locate\"\n", "runs the model on both sides"},
         Bad{kRecordings + "[[step]]\ntype = \"compare\"\n", "the comparison and every task always run"},
         Bad{kTargets + "[[step]]\ntype = \"size-probe\"\ninput = \"x\"\nboxes = \"b\"\n", "\"format\" is missing"},
         Bad{kRecordings + "[cuts]\ne = [\"f\"]\n", "cuts and probes are positions in a model"},
-        Bad{kTargets + "[cuts]\ne = []\n", "\"e\" lists no tensor"},
-        Bad{kTargets + "[model]\n", "not valid TOML"}));
+        Bad{kTargets + "[cuts]\ne = []\n", "\"e\" lists no tensor"}, Bad{kTargets + "[model]\n", "not valid TOML"}));
 
 }  // namespace
 }  // namespace paritas

@@ -12,7 +12,8 @@ constexpr double kLargestExact = 9007199254740992.0;  // 2^53
 
 Result<DType> dtype_of(const Json& json, const std::string& where) {
   const auto dtype = json.is_string() ? dtype_from_name(json.get<std::string>()) : std::nullopt;
-  if (!dtype) return usage_error(where, fmt::format("{} is not a type", dump_json(json, -1)), "for example: \"float32\"");
+  if (!dtype)
+    return usage_error(where, fmt::format("{} is not a type", dump_json(json, -1)), "for example: \"float32\"");
   return *dtype;
 }
 
@@ -21,7 +22,8 @@ Result<Shape> shape_of(const Json& json, const std::string& where) {
   if (!json.is_array()) return usage_error(where, wrong, "for example: [1, 3, 224, 224]");
   Shape shape;
   for (const Json& dim : json) {
-    if (!dim.is_number_integer() || dim.get<int64_t>() < 0) return usage_error(where, wrong, "for example: [1, 3, 224, 224]");
+    if (!dim.is_number_integer() || dim.get<int64_t>() < 0)
+      return usage_error(where, wrong, "for example: [1, 3, 224, 224]");
     shape.push_back(dim.get<int64_t>());
   }
   auto count = element_count(shape);
@@ -60,7 +62,8 @@ Status read_source(SpecReader& reader, const std::string& where, ProjectInput& i
   const Json* image = reader.raw("image");
   const Json* images = reader.raw("images");
   const Json* value = reader.raw("value");
-  const int sources = (file != nullptr) + (files != nullptr) + (image != nullptr) + (images != nullptr) + (value != nullptr);
+  const int sources =
+      (file != nullptr) + (files != nullptr) + (image != nullptr) + (images != nullptr) + (value != nullptr);
   if (sources > 1) return usage_error(where, "has several sources", "keep one of file, files, image, images and value");
   if (file != nullptr || files != nullptr) {
     input.source = InputSource::kFiles;
@@ -88,13 +91,15 @@ Status check_input(const ProjectInput& input, const std::string& where) {
       return {};
     case InputSource::kImages:
       if (!input.steps)
-        return usage_error(where, "an image needs its steps", fmt::format("add [inputs.{}.steps], see docs/images.md", input.name));
+        return usage_error(where, "an image needs its steps",
+                           fmt::format("add [inputs.{}.steps], see docs/images.md", input.name));
       if (input.dtype || input.shape) return usage_error(where, "type and shape of an image follow from its steps");
       return {};
     case InputSource::kValue:
       if (input.steps) return usage_error(where, "\"steps\" belong to an image");
       if (!input.dtype || !input.shape)
-        return usage_error(where, "a value needs its type and shape", "for example: value = [640, 480], dtype = \"int64\", shape = [1, 2]");
+        return usage_error(where, "a value needs its type and shape",
+                           "for example: value = [640, 480], dtype = \"int64\", shape = [1, 2]");
       return {};
   }
   return {};
@@ -150,7 +155,8 @@ Result<ProjectTask> read_task(const Json& json, const std::string& where) {
     task.name = spec.name;
     task.spec = std::move(spec);
   } else {
-    return usage_error(where, type.empty() ? "\"type\" is missing" : fmt::format("\"{}\" is not the type of a task", type),
+    return usage_error(where,
+                       type.empty() ? "\"type\" is missing" : fmt::format("\"{}\" is not the type of a task", type),
                        "types are classification, detection and command");
   }
   if (task.name.empty()) task.name = type;
@@ -267,7 +273,8 @@ Result<std::vector<ProjectTask>> read_tasks(const Json& json, const std::string&
     PARITAS_ASSIGN(ProjectTask task, read_task(json[i], where));
     for (const ProjectTask& other : tasks)
       if (other.name == task.name)
-        return usage_error(where, fmt::format("a task is called \"{}\" already", task.name), "give it a name of its own");
+        return usage_error(where, fmt::format("a task is called \"{}\" already", task.name),
+                           "give it a name of its own");
     tasks.push_back(std::move(task));
   }
   return tasks;

@@ -38,7 +38,8 @@ class AdjustedStream : public SampleStream {
 
 }  // namespace
 
-Result<std::unique_ptr<SampleStream>> open_side(const OpenSide& side, const std::map<std::string, Quantisation>& quantisation,
+Result<std::unique_ptr<SampleStream>> open_side(const OpenSide& side,
+                                                const std::map<std::string, Quantisation>& quantisation,
                                                 const std::map<std::string, std::string>& renames) {
   PARITAS_ASSIGN(auto inner, open_any(side.path, side.options));
   return std::make_unique<AdjustedStream>(std::move(inner), side.subject, quantisation, renames);

@@ -19,7 +19,8 @@ struct OpenSide {
 };
 
 // With the declared quantisation where the recording has none. `renames`: name on disk -> name in the stream.
-Result<std::unique_ptr<SampleStream>> open_side(const OpenSide& side, const std::map<std::string, Quantisation>& quantisation,
+Result<std::unique_ptr<SampleStream>> open_side(const OpenSide& side,
+                                                const std::map<std::string, Quantisation>& quantisation,
                                                 const std::map<std::string, std::string>& renames);
 
 }  // namespace paritas

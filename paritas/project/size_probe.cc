@@ -11,10 +11,10 @@
 namespace paritas {
 namespace {
 
-// A coordinate counts as doubled or unmoved within this share of itself: float32 postprocessing is far closer, and 1 and
-// 2 are far apart.
+// A coordinate counts as doubled or unmoved within this share of itself: float32 postprocessing is far closer, and 1
+// and 2 are far apart.
 constexpr double kSame = 0.01;
-constexpr double kNearlyAll = 0.95;  // of the coordinates must agree: boxes clipped to a fixed border do not move
+constexpr double kNearlyAll = 0.95;   // of the coordinates must agree: boxes clipped to a fixed border do not move
 constexpr double kLargest = 4194304;  // size values beyond could lose digits when doubled
 
 Result<std::vector<double>> numbers(const Tensor& tensor) {
@@ -74,8 +74,9 @@ void judge(SizeProbeResult& result) {
 // Width and height of the first run: those given, made unequal if need be.
 Result<std::vector<int64_t>> unequal_size(const Tensor& given, const std::string& subject) {
   if (given.count() != 2 || (!is_integer(given.dtype) && given.dtype != DType::kF32 && given.dtype != DType::kF64))
-    return input_error(subject, fmt::format("the size input is {} {}, not two numbers", name(given.dtype), to_string(given.shape)),
-                       "the probe takes a size input of two elements (batch 1)");
+    return input_error(
+        subject, fmt::format("the size input is {} {}, not two numbers", name(given.dtype), to_string(given.shape)),
+        "the probe takes a size input of two elements (batch 1)");
   PARITAS_ASSIGN(const std::vector<double> values, numbers(given));
   for (double value : values)
     if (!(value >= 2 && value <= kLargest) || value != std::floor(value))
@@ -111,7 +112,8 @@ Status conclude_size_probe(const Tensor& plain, const Tensor& first, const Tenso
                            SizeProbeResult& result) {
   const std::string subject = fmt::format("size-probe of \"{}\"", result.boxes);
   if (plain.shape.empty() || plain.shape.back() != 4 || plain.count() == 0 || !is_float(plain.dtype))
-    return input_error(subject, fmt::format("the boxes are {} {}, not rows of four numbers", name(plain.dtype), to_string(plain.shape)));
+    return input_error(subject, fmt::format("the boxes are {} {}, not rows of four numbers", name(plain.dtype),
+                                            to_string(plain.shape)));
   if (first.shape != plain.shape || second.shape != plain.shape) {
     result.text = "the number of boxes depends on the size input: the order cannot be told";
     judge(result);
@@ -139,7 +141,8 @@ Result<SizeProbeResult> probe_size(const SizeProbeRequest& request, const std::s
   result.boxes = request.step.boxes;
   result.declared = request.step.order;
   NamedTensors inputs = request.inputs;
-  auto given = std::find_if(inputs.begin(), inputs.end(), [&](const auto& entry) { return entry.first == result.input; });
+  auto given =
+      std::find_if(inputs.begin(), inputs.end(), [&](const auto& entry) { return entry.first == result.input; });
   if (given == inputs.end()) return input_error(subject, fmt::format("there is no input \"{}\"", result.input));
   const Tensor like = given->second;
   PARITAS_ASSIGN(result.size, unequal_size(like, subject));
@@ -154,7 +157,8 @@ Result<SizeProbeResult> probe_size(const SizeProbeRequest& request, const std::s
   for (const auto& size : sizes) {
     PARITAS_ASSIGN(given->second, size_tensor(like, size, subject));
     PARITAS_ASSIGN(RunReply reply, session.run(inputs, {result.boxes}));
-    if (reply.outputs.size() != 1) return input_error(subject, fmt::format("the model gave no output \"{}\"", result.boxes));
+    if (reply.outputs.size() != 1)
+      return input_error(subject, fmt::format("the model gave no output \"{}\"", result.boxes));
     boxes.push_back(std::move(reply.outputs.front().second));
   }
   PARITAS_TRY(conclude_size_probe(boxes[0], boxes[1], boxes[2], request.step.format, result));

@@ -17,8 +17,8 @@ Tensor boxes(float x, float y, bool y_first = false) {
   return tensor_from_values(DType::kF32, {1, 2, 4}, values);
 }
 
-SizeProbeResult conclude(const Tensor& plain, const Tensor& first, const Tensor& second, const std::string& declared = "",
-                         BoxFormat format = BoxFormat::kXyxy) {
+SizeProbeResult conclude(const Tensor& plain, const Tensor& first, const Tensor& second,
+                         const std::string& declared = "", BoxFormat format = BoxFormat::kXyxy) {
   SizeProbeResult result;
   result.input = "size";
   result.boxes = "boxes";
@@ -36,7 +36,7 @@ TEST(SizeProbe, TellsWidthFirstFromHeightFirst) {
 }
 
 TEST(SizeProbe, SaysWhenItCannotTell) {
-  EXPECT_EQ(conclude(boxes(64, 48), boxes(64, 48), boxes(64, 48)).found, "");  // the input is not read
+  EXPECT_EQ(conclude(boxes(64, 48), boxes(64, 48), boxes(64, 48)).found, "");   // the input is not read
   EXPECT_EQ(conclude(boxes(64, 48), boxes(128, 96), boxes(64, 48)).found, "");  // one scale for both
   EXPECT_EQ(conclude(boxes(64, 48), boxes(128, 48), boxes(64, 48)).found, "");  // half an answer is none
   EXPECT_EQ(conclude(boxes(0, 0), boxes(0, 0), boxes(0, 0)).found, "");

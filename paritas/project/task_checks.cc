@@ -22,8 +22,7 @@ Names names_of(const TaskOutcome& outcome) {
 std::optional<Names> figures_of(const ProjectTask& task) {
   if (const auto* spec = std::get_if<ClassificationSpec>(&task.spec))
     return names_of(conclude_classification(*spec, {}).outcome);
-  if (const auto* spec = std::get_if<DetectionSpec>(&task.spec))
-    return names_of(conclude_detection(*spec, {}).outcome);
+  if (const auto* spec = std::get_if<DetectionSpec>(&task.spec)) return names_of(conclude_detection(*spec, {}).outcome);
   return std::nullopt;
 }
 

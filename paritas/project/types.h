@@ -31,8 +31,8 @@ struct CheckedInput {
 };
 
 struct TaskGate {
-  std::string gate;                       // "task=detections: unmatched <= 0"
-  std::string text;                       // "unmatched 0 <= 0", or why it could not be judged
+  std::string gate;  // "task=detections: unmatched <= 0"
+  std::string text;  // "unmatched 0 <= 0", or why it could not be judged
   Verdict verdict = Verdict::kNotJudged;
 };
 
@@ -56,9 +56,9 @@ struct SizeResponse {
 
 struct SizeProbeResult {
   std::string input, boxes;
-  std::string declared;              // "wh", "hw", or empty
-  std::string found;                 // "wh", "hw", or empty: cannot be told
-  std::vector<int64_t> size;         // the two elements of the first run
+  std::string declared;       // "wh", "hw", or empty
+  std::string found;          // "wh", "hw", or empty: cannot be told
+  std::vector<int64_t> size;  // the two elements of the first run
   uint64_t boxes_used = 0;
   SizeResponse first, second;        // element 0, element 1 doubled
   std::string text;                  // in words
@@ -66,7 +66,7 @@ struct SizeProbeResult {
 };
 
 struct StepResult {
-  std::string type;  // "locate", "size-probe"
+  std::string type;     // "locate", "size-probe"
   std::string skipped;  // why it did not run; empty: it ran
   std::optional<LocateResult> locate;
   std::optional<SizeProbeResult> size_probe;
@@ -82,7 +82,7 @@ struct CheckResult {
   std::vector<std::string> reasons;  // deciding ones first
   std::string project;               // the file
   std::string project_sha256;
-  std::string gates_sha256;  // empty without gates
+  std::string gates_sha256;       // empty without gates
   std::string reference, device;  // targets as given, or paths of recordings
   std::vector<CheckedInput> inputs;
   CompareResult comparison;

@@ -28,13 +28,16 @@ std::string tasks_text(const CheckResult& result, const Style& style) {
   for (const TaskResult& task : result.tasks) {
     out += fmt::format("Task       {}: {} ({})\n", task.name, name(task.verdict), task_line(task));
     for (const TaskGate& gate : task.gates)
-      out += wrap(fmt::format("{}{}", gate.text, gate.verdict == Verdict::kPass ? "" : fmt::format(" ({})", name(gate.verdict))),
+      out += wrap(fmt::format("{}{}", gate.text,
+                              gate.verdict == Verdict::kPass ? "" : fmt::format(" ({})", name(gate.verdict))),
                   "           ", "             ", style.width);
     for (const std::string& limit : task.outcome().does_not_show)
       out += wrap("does not show " + limit, "           ", "             ", style.width);
     if (!style.verbose) continue;
-    for (const std::string& shown : task.outcome().shows) out += wrap("shows " + shown, "           ", "             ", style.width);
-    for (const std::string& note : task.outcome().notes) out += wrap("note: " + note, "           ", "             ", style.width);
+    for (const std::string& shown : task.outcome().shows)
+      out += wrap("shows " + shown, "           ", "             ", style.width);
+    for (const std::string& note : task.outcome().notes)
+      out += wrap("note: " + note, "           ", "             ", style.width);
   }
   return out;
 }
@@ -67,7 +70,8 @@ std::string inputs_text(const CheckResult& result, const Style& style) {
                        short_hash(first.tensor_sha256));
     if (!style.verbose) continue;
     for (size_t i = 1; i < input.tensors.size(); ++i)
-      out += fmt::format("             {}, sha256 {}\n", input.tensors[i].file, short_hash(input.tensors[i].tensor_sha256));
+      out += fmt::format("             {}, sha256 {}\n", input.tensors[i].file,
+                         short_hash(input.tensors[i].tensor_sha256));
   }
   return out;
 }
@@ -82,8 +86,8 @@ std::string terminal(const CheckResult& result, const Style& style) {
   if (shown < result.reasons.size())
     out += fmt::format("{}... and {} more (--verbose)\n", std::string(name(result.verdict).size() + 3, ' '),
                        result.reasons.size() - shown);
-  out += fmt::format("\nChecked    {} against {}, {} sample{}\n", result.device, result.reference, result.comparison.samples,
-                     result.comparison.samples == 1 ? "" : "s");
+  out += fmt::format("\nChecked    {} against {}, {} sample{}\n", result.device, result.reference,
+                     result.comparison.samples, result.comparison.samples == 1 ? "" : "s");
   out += inputs_text(result, style);
   if (const auto& placement = result.comparison.device_info.placement; placement && placement->total() > 0)
     out += fmt::format("Ran on     {} of {} nodes on {}\n", placement->on(placement->requested), placement->total(),

@@ -142,7 +142,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"", "paritas.toml: the key \"schema\" is missing; begin with schema = \"paritas.project/1\""},
         Bad{"schema = \"paritas.project/9\"", "schema \"paritas.project/9\" is not known"},
         Bad{"schema = ", "not valid TOML at line 1"}, Bad{kHead, "the reference is missing; name it under [targets]"},
-        Bad{kRecordings + "[surprise]\n", "unknown key \"surprise\"; keys are schema, gates, model"},
+        Bad{kRecordings + "[surprise]\n", "unknown key \"surprise\"; keys are schema, gates, gate, model"},
         Bad{kRecordings + "[targets]\ndevice = \"cpu\"\n", "the device is both a target and a recording"},
         Bad{kHead + "[targets]\nreference = \"cpu\"\ndevice = \"cpu\"\n", "there is no model"},
         Bad{kRecordings + "[inputs.x]\nfile = \"x.npy\"\n", "both sides are recordings"},

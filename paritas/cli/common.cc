@@ -181,11 +181,16 @@ Result<std::vector<NamedTensors>> load_inputs(const std::vector<std::string>& in
   return loaded;
 }
 
+Result<Path> this_program() {
+  std::error_code code;
+  Path program = fs::read_symlink("/proc/self/exe", code);
+  if (code) return runtime_error("", "the path of this program is not known", "is /proc mounted?");
+  return program;
+}
+
 Result<WorkerOptions> worker_options(const RunOptions& options, const RuntimeSearch& search) {
   WorkerOptions worker;
-  std::error_code code;
-  worker.executable = fs::read_symlink("/proc/self/exe", code);
-  if (code) return runtime_error("", "the path of this program is not known", "is /proc mounted?");
+  PARITAS_ASSIGN(worker.executable, this_program());
   PARITAS_ASSIGN(OrtLibrary library, find_onnxruntime(search));
   worker.onnxruntime = library.path;
   worker.timeout = std::chrono::seconds(options.timeout);

@@ -50,6 +50,7 @@ Result<std::map<std::string, int64_t>> parse_dims(const std::vector<std::string>
 // NAME=FILE... ; a name given several times makes several samples. FILE is .npy, or .safetensors with a tensor of that
 // name (or a single tensor).
 Result<std::vector<NamedTensors>> load_inputs(const std::vector<std::string>& inputs);
+Result<Path> this_program();
 Result<WorkerOptions> worker_options(const RunOptions& options, const RuntimeSearch& search);
 
 // Progress on stderr for anything over a second; nothing when stderr is not a terminal.

@@ -27,6 +27,8 @@ int parse_and_run(int argc, char** argv) {
   for (auto [name, add] : std::initializer_list<std::pair<const char*, Adder>>{{"run", paritas::cli::add_run},
                                                                                {"compare", paritas::cli::add_compare},
                                                                                {"locate", paritas::cli::add_locate},
+                                                                               {"check", paritas::cli::add_check},
+                                                                               {"init", paritas::cli::add_init},
                                                                                {"merge", paritas::cli::add_merge},
                                                                                {"inspect", paritas::cli::add_inspect},
                                                                                {"targets", paritas::cli::add_targets},

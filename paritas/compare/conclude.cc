@@ -15,7 +15,7 @@ class Conclusion {
  public:
   explicit Conclusion(CompareResult& result) : result_(result) {}
 
-  void run() {
+  VerdictBuilder run() {
     result_.coverage = {};
     result_.unmatched_reference.clear();
     result_.unmatched_device.clear();
@@ -35,6 +35,7 @@ class Conclusion {
     result_.reasons = builder_.reasons();
     result_.deciding = builder_.deciding();
     result_.summaries = result_.samples > 1 ? summarise(result_.tensors) : std::vector<TensorSummary>{};
+    return builder_;
   }
 
  private:
@@ -93,6 +94,6 @@ class Conclusion {
 
 }  // namespace
 
-void conclude(CompareResult& result) { Conclusion(result).run(); }
+VerdictBuilder conclude(CompareResult& result) { return Conclusion(result).run(); }
 
 }  // namespace paritas

@@ -3,10 +3,12 @@
 #pragma once
 
 #include "paritas/compare/types.h"
+#include "paritas/judge/verdict.h"
 
 namespace paritas {
 
 // Fills verdict, reasons, coverage, unmatched names, summaries and the order of the tensors. Notes are left alone.
-void conclude(CompareResult& result);
+// Returns what the verdict was made of, for whoever judges more than the comparison.
+VerdictBuilder conclude(CompareResult& result);
 
 }  // namespace paritas

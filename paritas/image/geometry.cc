@@ -14,7 +14,7 @@ int64_t side(double exact, SizeRounding rounding) {
   return static_cast<int64_t>(std::clamp(whole, 1.0, 1e9));
 }
 
-Result<Box> plan_crop(const CropStep& crop, int64_t width, int64_t height, const std::string& subject) {
+Result<CropBox> plan_crop(const CropStep& crop, int64_t width, int64_t height, const std::string& subject) {
   const auto w = static_cast<double>(width);
   const auto h = static_cast<double>(height);
   if (crop.box) {
@@ -24,18 +24,18 @@ Result<Box> plan_crop(const CropStep& crop, int64_t width, int64_t height, const
                          fmt::format("the crop box [{}, {}, {}, {}] reaches beyond the image of {} x {} pixels", left,
                                      top, right, bottom, width, height),
                          "a box is left, top, right, bottom in pixels");
-    return Box{static_cast<float>(left), static_cast<float>(top), static_cast<float>(right),
+    return CropBox{static_cast<float>(left), static_cast<float>(top), static_cast<float>(right),
                static_cast<float>(bottom)};
   }
-  if (!crop.centre) return Box{0, 0, static_cast<float>(width), static_cast<float>(height)};
+  if (!crop.centre) return CropBox{0, 0, static_cast<float>(width), static_cast<float>(height)};
   const double exact = *crop.centre * static_cast<double>(std::min(width, height));
   if (crop.edges == CropEdges::kBeyond)
-    return Box{static_cast<float>((w - exact) / 2), static_cast<float>((h - exact) / 2),
+    return CropBox{static_cast<float>((w - exact) / 2), static_cast<float>((h - exact) / 2),
                static_cast<float>((w + exact) / 2), static_cast<float>((h + exact) / 2)};
   const int64_t square = side(exact, SizeRounding::kDown);
   const int64_t left = (width - square + 1) / 2;
   const int64_t top = (height - square + 1) / 2;
-  return Box{static_cast<float>(left), static_cast<float>(top), static_cast<float>(left + square),
+  return CropBox{static_cast<float>(left), static_cast<float>(top), static_cast<float>(left + square),
              static_cast<float>(top + square)};
 }
 
@@ -80,7 +80,7 @@ Result<Geometry> plan_geometry(const CropStep& crop, const ResizeStep& step, int
   Geometry plan;
   plan.edges = crop.edges;
   PARITAS_ASSIGN(plan.crop, plan_crop(crop, width, height, subject));
-  const Box& box = plan.crop;
+  const CropBox& box = plan.crop;
   if (!(box.left < box.right && box.top < box.bottom))
     return input_error(subject, "the crop leaves no pixel", "a box is left, top, right, bottom in pixels");
   if (crop.edges == CropEdges::kCut)
@@ -119,8 +119,8 @@ Result<Geometry> plan_geometry(const CropStep& crop, const ResizeStep& step, int
 
 Result<Placed> apply_geometry(const Image& image, const Geometry& plan, const ResizeStep& step,
                               std::array<uint8_t, 3> pad) {
-  const Box whole{0, 0, static_cast<float>(image.width), static_cast<float>(image.height)};
-  std::optional<Box> box;
+  const CropBox whole{0, 0, static_cast<float>(image.width), static_cast<float>(image.height)};
+  std::optional<CropBox> box;
   std::optional<Image> part;
   if (plan.edges == CropEdges::kBeyond) {
     box = plan.crop;

@@ -48,7 +48,7 @@ struct ResizeStep {
 
 // A position x of the tensor comes from crop.left + (x - pad_left + trim_left) / scale_x of the file's picture.
 struct Geometry {
-  Box crop;  // part of the picture that is used, pixels
+  CropBox crop;  // part of the picture that is used, pixels
   CropEdges edges = CropEdges::kCut;
   int64_t resized_width = 0;  // after resampling, pixels
   int64_t resized_height = 0;

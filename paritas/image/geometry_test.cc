@@ -58,9 +58,9 @@ TEST(Geometry, CentreCropInFractionsAndInPixels) {
   ResizeStep step;
   step.mode = ResizeMode::kDirect;
   step.width = step.height = 224;
-  EXPECT_EQ(plan_geometry(crop, step, 451, 300, "x")->crop, (Box{94.25F, 18.75F, 356.75F, 281.25F}));
+  EXPECT_EQ(plan_geometry(crop, step, 451, 300, "x")->crop, (CropBox{94.25F, 18.75F, 356.75F, 281.25F}));
   crop.edges = CropEdges::kCut;
-  EXPECT_EQ(plan_geometry(crop, step, 451, 300, "x")->crop, (Box{95, 19, 357, 281}));
+  EXPECT_EQ(plan_geometry(crop, step, 451, 300, "x")->crop, (CropBox{95, 19, 357, 281}));
 }
 
 TEST(Geometry, BoxesBeyondTheImageAreRefused) {

@@ -175,7 +175,7 @@ std::vector<int64_t> nearest_positions(int64_t source, float from, float to, int
   return positions;
 }
 
-Image resize_nearest(const Image& image, int64_t width, int64_t height, const Box& box) {
+Image resize_nearest(const Image& image, int64_t width, int64_t height, const CropBox& box) {
   const auto columns = nearest_positions(image.width, box.left, box.right, width);
   const auto rows = nearest_positions(image.height, box.top, box.bottom, height);
   Image scaled = make_image(width, height);
@@ -191,7 +191,7 @@ Image resize_nearest(const Image& image, int64_t width, int64_t height, const Bo
   return scaled;
 }
 
-Status check_box(const Image& image, const Box& box) {
+Status check_box(const Image& image, const CropBox& box) {
   const auto width = static_cast<float>(image.width);
   const auto height = static_cast<float>(image.height);
   // Written so that NaN fails.
@@ -221,10 +221,10 @@ bool columns_first(const Image& image, int64_t width, int64_t height) {
   return height < image.height && image.height - height > 2 * (image.width - width);
 }
 
-Result<Image> resize(const Image& image, int64_t width, int64_t height, Filter filter, const std::optional<Box>& part,
+Result<Image> resize(const Image& image, int64_t width, int64_t height, Filter filter, const std::optional<CropBox>& part,
                      PassOrder order) {
-  const Box whole{0, 0, static_cast<float>(image.width), static_cast<float>(image.height)};
-  const Box box = part.value_or(whole);
+  const CropBox whole{0, 0, static_cast<float>(image.width), static_cast<float>(image.height)};
+  const CropBox box = part.value_or(whole);
   PARITAS_TRY(check_image_size(width, height, "resize"));
   PARITAS_TRY(check_box(image, box));
   if (box == whole && width == image.width && height == image.height) return image;

@@ -16,13 +16,13 @@ std::string_view name(Filter filter);  // "nearest", "box", ...
 std::optional<Filter> filter_from_name(std::string_view name);
 
 // Part of an image, in pixels from its left top corner; pixel (0, 0) covers 0 to 1. float32, as in Pillow.
-struct Box {
+struct CropBox {
   float left = 0;
   float top = 0;
   float right = 0;
   float bottom = 0;
 
-  bool operator==(const Box&) const = default;
+  bool operator==(const CropBox&) const = default;
 };
 
 // Which direction is scaled first. The pixels in between are rounded to bytes, so the order shows in last bits.
@@ -39,7 +39,7 @@ bool columns_first(const Image& image, int64_t width, int64_t height);
 // any, so this is not the same as cutting the box out first. Errors: a box that is empty or reaches beyond the image,
 // a size over the limits.
 Result<Image> resize(const Image& image, int64_t width, int64_t height, Filter filter,
-                     const std::optional<Box>& box = std::nullopt, PassOrder order = PassOrder::kPillow13);
+                     const std::optional<CropBox>& box = std::nullopt, PassOrder order = PassOrder::kPillow13);
 
 // The pixels of [left, left + width) x [top, top + height), which lie within the image.
 Image cut(const Image& image, int64_t left, int64_t top, int64_t width, int64_t height);

@@ -65,8 +65,8 @@ TEST(Resize, OvershootIsClipped) {
 
 TEST(Resize, BoxTakesPartAndSeesBeyond) {
   const Image image = row_of({0, 0, 100, 100, 0, 0});
-  EXPECT_THAT(greys(*resize(image, 2, 1, Filter::kBox, Box{2, 0, 4, 1})), Each(100));
-  EXPECT_NE(greys(*resize(image, 4, 1, Filter::kBilinear, Box{2, 0, 4, 1})),
+  EXPECT_THAT(greys(*resize(image, 2, 1, Filter::kBox, CropBox{2, 0, 4, 1})), Each(100));
+  EXPECT_NE(greys(*resize(image, 4, 1, Filter::kBilinear, CropBox{2, 0, 4, 1})),
             greys(*resize(cut(image, 2, 0, 2, 1), 4, 1, Filter::kBilinear)));
 }
 
@@ -83,9 +83,9 @@ TEST(Resize, ColumnsFirstWhereRowsShrinkTwiceAsMuch) {
 TEST(Resize, BadBoxesAndSizesAreRefused) {
   const Image image = noise(4, 4);
   const float nan = std::numeric_limits<float>::quiet_NaN();
-  for (const Box& box : {Box{0, 0, 5, 4}, Box{-1, 0, 4, 4}, Box{0, 0, nan, 4}})
+  for (const CropBox& box : {CropBox{0, 0, 5, 4}, CropBox{-1, 0, 4, 4}, CropBox{0, 0, nan, 4}})
     EXPECT_THAT(resize(image, 2, 2, Filter::kBox, box).error().cause, HasSubstr("beyond the image"));
-  EXPECT_THAT(resize(image, 2, 2, Filter::kBox, Box{2, 0, 2, 4}).error().cause, HasSubstr("empty"));
+  EXPECT_THAT(resize(image, 2, 2, Filter::kBox, CropBox{2, 0, 2, 4}).error().cause, HasSubstr("empty"));
   EXPECT_FALSE(resize(image, 0, 2, Filter::kBox));
   EXPECT_FALSE(resize(image, 65535, 65535, Filter::kBox));
   // Each size is lawful, but the rows in between would be 4 Gi pixels.

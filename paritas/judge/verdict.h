@@ -20,6 +20,7 @@ class VerdictBuilder {
   void deviates(std::string reason) { add(Verdict::kDeviates, std::move(reason)); }
   void not_judged(std::string reason) { add(Verdict::kNotJudged, std::move(reason)); }
   void passed(std::string reason) { add(Verdict::kPass, std::move(reason)); }
+  void add(const VerdictBuilder& part) { entries_.insert(entries_.end(), part.entries_.begin(), part.entries_.end()); }
 
   Verdict verdict() const;                   // nothing added: invalid ("nothing was compared")
   std::vector<std::string> reasons() const;  // those of the deciding kind first

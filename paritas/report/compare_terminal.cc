@@ -64,13 +64,8 @@ std::string proposals_text(const CompareResult& result) {
 
 }  // namespace
 
-std::string terminal(const CompareResult& result, const Style& style) {
-  std::string out = banner(style, result.verdict);
-  const size_t reasons = std::min<size_t>(result.reasons.size(), result.deciding);
-  const std::string pad(name(result.verdict).size() + 3, ' ');
-  for (size_t i = 0; i < reasons && i < 3; ++i) out += (i == 0 ? "   " : pad) + result.reasons[i] + "\n";
-  if (reasons > 3) out += fmt::format("{}... and {} more\n", pad, reasons - 3);
-  out += "\n";
+std::string comparison_table(const CompareResult& result, const Style& style) {
+  std::string out;
   if (!result.summaries.empty()) out += summary_table(result, style) + "\n";
   const bool samples = result.samples > 1;
   Table table(samples ? std::vector<std::string>{"tensor", "sample", "type", "cosine", "SQNR dB", "max abs",
@@ -117,7 +112,16 @@ std::string terminal(const CompareResult& result, const Style& style) {
     if (names->size() > 5) list += fmt::format(" and {} more", names->size() - 5);
     out += fmt::format("Only in {}   {}\n", side, list);
   }
-  out += proposals_text(result);
+  return out + proposals_text(result);
+}
+
+std::string terminal(const CompareResult& result, const Style& style) {
+  std::string out = banner(style, result.verdict);
+  const size_t reasons = std::min<size_t>(result.reasons.size(), result.deciding);
+  const std::string pad(name(result.verdict).size() + 3, ' ');
+  for (size_t i = 0; i < reasons && i < 3; ++i) out += (i == 0 ? "   " : pad) + result.reasons[i] + "\n";
+  if (reasons > 3) out += fmt::format("{}... and {} more\n", pad, reasons - 3);
+  out += "\n" + comparison_table(result, style);
   for (const auto& note : result.notes) out += dim(style, "note: " + note) + "\n";
   return out;
 }

@@ -11,6 +11,7 @@
 #include "paritas/compare/stored.h"
 #include "paritas/inspect/inspect.h"
 #include "paritas/locate/types.h"
+#include "paritas/project/types.h"
 #include "paritas/report/style.h"
 
 namespace paritas {
@@ -20,6 +21,9 @@ std::string terminal(const ManyResult& result, const Style& style);
 std::string terminal(const BaselineComparison& result, const Style& style);
 std::string terminal(const LocateResult& result, const Style& style);
 std::string terminal(const Inspection& inspection, const Style& style);
+std::string terminal(const CheckResult& result, const Style& style);
+// The tensors of a comparison with their coverage, without verdict and notes.
+std::string comparison_table(const CompareResult& result, const Style& style);
 
 Json to_json(const ManyResult& result);  // schema paritas.compare/1 with "pairs"
 Json to_json(const BaselineComparison& result);

@@ -219,7 +219,7 @@ Result<std::string> detect(const Path& path) {
   if (fits.size() == 1) return fits.front();
   if (fits.empty())
     return input_error(path.string(), "is neither a recording nor in a format that is read",
-                       fmt::format("if you know its format, name it: paritas import --format {}", format_names()));
+                       fmt::format("if you know its format, name it with paritas import --format: {}", format_names()));
   std::string list;
   for (const std::string& fit : fits) list += (list.empty() ? "" : " and ") + fit;
   return input_error(path.string(), fmt::format("fits several formats: {}", list), "choose one with paritas import --format");

@@ -34,9 +34,9 @@ Result<std::string> decode(std::istream& arguments, Image& image) {
 Result<std::string> resize_last(std::istream& arguments, const Image& image) {
   int64_t width = 0, height = 0;
   std::string filter, out;
-  Box box;
+  CropBox box;
   arguments >> width >> height >> filter >> box.left >> box.top >> box.right >> box.bottom >> out;
-  std::optional<Box> part;
+  std::optional<CropBox> part;
   if (box.left >= 0) part = box;
   PARITAS_ASSIGN(const Image scaled, resize(image, width, height, filter_from_name(filter).value(), part));
   save(out, scaled.pixels);

@@ -8,6 +8,7 @@ The published schemas allow further fields, so that readers survive newer versio
 import copy
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -36,6 +37,42 @@ def strict(schema):
     if "properties" in closed and closed.get("type") == "object":
         closed.setdefault("additionalProperties", False)
     return closed
+
+
+PROJECT = """
+schema = "paritas.project/1"
+[model]
+reference = "detr_mini_fragile.onnx"
+[inputs.images]
+file = "images.npy"
+[inputs.orig_target_sizes]
+value = [640, 480]
+dtype = "int64"
+shape = [1, 2]
+[targets]
+reference = "cpu"
+device = "sim:fp16"
+[outputs.scores]
+role = "scores"
+[gates]
+profiles = ["detection-device"]
+[[task]]
+type = "detection"
+boxes = "boxes"
+scores = "scores"
+labels = "labels"
+format = "xyxy"
+[[step]]
+type = "locate"
+[[step]]
+type = "size-probe"
+input = "orig_target_sizes"
+boxes = "boxes"
+format = "xyxy"
+order = "wh"
+[probes]
+positions = ["/dec/layers.0/n3/*"]
+"""
 
 
 def load_schemas():
@@ -117,6 +154,15 @@ def main():
     must_fit(located, "locate", "locate with a fault")
     must_fit(locate(detector / "detr_mini.onnx", *inputs, "--device", "sim:fp16"), "locate", "locate without")
 
+    project = Path("paritas.toml")
+    project.write_text(PROJECT)
+    for name in ("detr_mini_fragile.onnx", "images.npy"):
+        shutil.copy(detector / name, name)
+    checked = result("check")
+    must_fit(checked, "check", "check with a task and two steps")
+    project.write_text('schema = "paritas.project/1"\n[recordings]\nreference = "reference"\ndevice = "device"\n')
+    must_fit(result("check"), "check", "check of two recordings without gates")
+
     inspected = result("inspect", model)
     must_fit(inspected, "inspect", "inspect of a model")
     must_fit(result("inspect", "device"), "inspect", "inspect of a recording")
@@ -134,6 +180,9 @@ def main():
     must_not_fit(compared, "compare", "null for a number", lambda r: r["tensors"][0]["metrics"].update(cosine=None))
     must_not_fit(located, "locate", "a finding without its limits", lambda r: r["findings"][0].update(does_not_show=""))
     must_not_fit(located, "locate", "a node without its figures", lambda r: r["nodes"][0].pop("local"))
+    must_not_fit(checked, "check", "no hash of the project", lambda r: r.pop("project_sha256"))
+    must_not_fit(checked, "check", "an absent figure that passes", lambda r: r["tasks"][0]["result"]["outcome"]["absent"][0].update(verdict="pass"))
+    must_not_fit(checked, "check", "an input without its hash", lambda r: r["inputs"][0]["tensors"][0].pop("tensor_sha256"))
     must_not_fit(inspected, "inspect", "a model without operators", lambda r: r.pop("ops"))
     must_not_fit(targets, "targets", "an empty list", lambda r: r.update(targets=[]))
 

@@ -1,0 +1,281 @@
+#include "paritas/project/check.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include <fmt/format.h>
+
+#include "paritas/compare/conclude.h"
+#include "paritas/locate/locate.h"
+#include "paritas/onnx/edit.h"
+#include "paritas/project/plan.h"
+#include "paritas/project/read_parts.h"
+#include "paritas/project/size_probe.h"
+#include "paritas/project/task_checks.h"
+#include "paritas/runtime/record.h"
+
+namespace paritas {
+namespace {
+
+using Quantisations = std::map<std::string, Quantisation>;
+using Renames = std::map<std::string, std::string>;
+
+// Gates of the comparison: those on tasks are judged here, and the comparison would call them not judged.
+GateSet tensor_gates(const GateSet& gates) {
+  GateSet kept = gates;
+  kept.gates.erase(std::remove_if(kept.gates.begin(), kept.gates.end(), [](const Gate& g) { return !g.task.empty(); }),
+                   kept.gates.end());
+  return kept;
+}
+
+// locate knows no declared roles: a gate on a role becomes one gate for each output that has it. What applies to no
+// output of the model is left out.
+GateSet output_gates(const Project& project, const std::vector<std::string>& outputs) {
+  GateSet set = tensor_gates(project.gates);
+  std::vector<Gate> gates;
+  for (Gate& gate : set.gates)
+    for (const std::string& output : outputs) {
+      GateSubject subject(output);
+      for (const ProjectOutput& declared : project.outputs)
+        if (declared.name == output) subject.declared_role = declared.role;
+      if (!gate.matches(subject)) continue;
+      Gate exact = gate;
+      exact.tensor = output;
+      exact.role.clear();
+      gates.push_back(std::move(exact));
+    }
+  set.gates = std::move(gates);
+  return set;
+}
+
+class Check {
+ public:
+  explicit Check(const CheckRequest& request) : request_(request) {}
+
+  Result<CheckResult> run() {
+    const auto start = std::chrono::steady_clock::now();
+    PARITAS_ASSIGN(const ScratchFolder scratch, ScratchFolder::create(request_.scratch_root));
+    scratch_ = scratch.path();
+    PARITAS_ASSIGN(plan_, plan_check(request_, scratch_));
+    begin_result();
+    if (plan_.project.runs_anything()) {
+      PARITAS_ASSIGN(const OrtLibrary library, find_onnxruntime(request_.search));
+      worker_ = request_.worker;
+      worker_.onnxruntime = library.path;
+    }
+    PARITAS_TRY(run_side("reference", plan_.reference));
+    PARITAS_TRY(run_side("device", plan_.device));
+    PARITAS_TRY(pair_sides());
+    PARITAS_TRY(compare());
+    PARITAS_TRY(run_tasks());
+    VerdictBuilder tasks;
+    PARITAS_TRY(judge_tasks(plan_.project.gates, result_.tasks, tasks));
+    leave_to_tasks();
+    builder_.add(conclude(result_.comparison));
+    builder_.add(tasks);
+    for (const ProjectStep& step : plan_.project.steps) PARITAS_TRY(run_step(step));
+    result_.verdict = builder_.verdict();
+    result_.reasons = builder_.reasons();
+    result_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return std::move(result_);
+  }
+
+ private:
+  void begin_result() {
+    const Project& project = plan_.project;
+    result_.project = project.subject;
+    result_.project_sha256 = project.sha256;
+    result_.gates_sha256 = project.gates.sha256;
+    result_.reference = plan_.reference.open.subject;
+    result_.device = plan_.device.open.subject;
+    result_.inputs = plan_.inputs.records;
+    result_.probes = plan_.probes;
+    result_.notes = plan_.notes;
+    if (project.gates.empty()) result_.notes.emplace_back("no gates were declared: nothing can pass");
+  }
+
+  void progress(const std::string& stage) const {
+    if (request_.progress) request_.progress(stage);
+  }
+
+  Status run_side(const std::string& which, PlannedSide& side) {
+    if (!side.target) return {};
+    RecordRequest record_request;
+    record_request.model = side.model;
+    record_request.samples = plan_.inputs.samples;
+    record_request.dims = plan_.project.model.dims;
+    record_request.target = *side.target;
+    record_request.marks = plan_.project.marks;
+    record_request.output = side.open.path;
+    record_request.worker = worker_;
+    record_request.scratch_root = scratch_;
+    record_request.memory_budget = request_.memory_budget;
+    record_request.tool_version = request_.tool_version;
+    record_request.progress = [&](const std::string& stage) { progress(fmt::format("{}: {}", which, stage)); };
+    auto info = record(record_request);
+    if (info) return {};
+    if (info.error().subject.empty()) info.error().subject = fmt::format("the {} ({})", which, side.open.subject);
+    return tl::make_unexpected(std::move(info).error());
+  }
+
+  // Names of the device's tensors in the reference's words, and the declared quantisation for both.
+  Status pair_sides() {
+    PARITAS_ASSIGN(const auto reference, open_side(plan_.reference.open, {}, {}));
+    PARITAS_ASSIGN(const auto device, open_side(plan_.device.open, {}, {}));
+    std::vector<std::string> names[2];
+    const SampleStream* streams[] = {reference.get(), device.get()};
+    for (int k = 0; k < 2; ++k)
+      for (const TensorInfo& tensor : streams[k]->info().tensors) names[k].push_back(tensor.name);
+    PARITAS_ASSIGN(const Pairing pairing,
+                   pair_names(names[0], names[1], plan_.project.pairing, reference->subject(), device->subject()));
+    for (const NamePair& pair : pairing.pairs) renames_[pair.device] = pair.reference;
+    // What was not paired must not answer to a name that another tensor now has.
+    for (const std::string& name : pairing.unmatched_device)
+      if (holds_value(name)) renames_[name] = name + " (unmatched)";
+    for (const ProjectOutput& output : plan_.project.outputs) {
+      if (!output.quantisation) continue;
+      reference_quantisation_[output.name] = *output.quantisation;
+      for (const NamePair& pair : pairing.pairs)
+        if (pair.reference == output.name) device_quantisation_[pair.device] = *output.quantisation;
+    }
+    // Contents were hashed now; what follows reads them again.
+    plan_.reference.open.options.verify_hashes = plan_.device.open.options.verify_hashes = false;
+    return {};
+  }
+
+  bool holds_value(const std::string& name) const {
+    return std::any_of(renames_.begin(), renames_.end(), [&](const auto& entry) { return entry.second == name; });
+  }
+
+  Status compare() {
+    const Project& project = plan_.project;
+    CompareOptions options;
+    options.gates = tensor_gates(project.gates);
+    options.pairing = project.pairing;
+    for (const ProjectOutput& output : project.outputs)
+      if (!output.role.empty()) options.roles[output.name] = output.role;
+    for (const ProjectInput& input : project.inputs)
+      if (input.quantisation) options.input_rules[input.name] = *input.quantisation;
+    options.ranked = project.ranked;
+    options.inputs_unverified = project.inputs_unverified;
+    options.threads = request_.threads;
+    options.progress = [&](uint64_t done, uint64_t total) { progress(fmt::format("{} of {} tensors", done, total)); };
+    PARITAS_ASSIGN(auto reference, open_side(plan_.reference.open, reference_quantisation_, {}));
+    PARITAS_ASSIGN(auto device, open_side(plan_.device.open, device_quantisation_, {}));
+    PARITAS_ASSIGN(result_.comparison, compare_streams(*reference, *device, options));
+    // The project's own note says more.
+    auto& notes = result_.comparison.notes;
+    notes.erase(std::remove(notes.begin(), notes.end(), "no gates were declared"), notes.end());
+    return {};
+  }
+
+  Status run_tasks() {
+    TaskInputs inputs;
+    inputs.open_reference = [this] { return open_side(plan_.reference.open, reference_quantisation_, {}); };
+    inputs.open_device = [this] { return open_side(plan_.device.open, device_quantisation_, renames_); };
+    inputs.command.folder = plan_.files.folder;
+    inputs.command.scratch = scratch_;
+    for (const auto& [name, side] : {std::pair("reference", &plan_.reference), std::pair("device", &plan_.device)})
+      inputs.command.values.emplace_back(name, std::filesystem::absolute(side->open.path).string());
+    inputs.allow_exec = request_.allow_exec;
+    for (const ProjectTask& task : plan_.project.tasks) {
+      progress(fmt::format("task {}", task.name));
+      inputs.labels = plan_.labels[task.name];
+      PARITAS_ASSIGN(TaskResult result, run_task(task, inputs));
+      result_.tasks.push_back(std::move(result));
+    }
+    return {};
+  }
+
+  // Rows behind a TopK keep no order, so that no metric of tensors fits boxes and labels: an output that nothing
+  // refused and no gate covers is covered by a task that reads it, when gates were applied to that task. Whether they
+  // hold is the task's own part of the verdict.
+  void leave_to_tasks() {
+    for (TensorComparison& tensor : result_.comparison.tensors) {
+      if (tensor.role != Role::kOutput || tensor.gated || !tensor.compared() || tensor.rule != "no gate covers it")
+        continue;
+      for (size_t i = 0; i < result_.tasks.size(); ++i) {
+        const ProjectTask& task = plan_.project.tasks[i];
+        if (std::find(task.outputs.begin(), task.outputs.end(), tensor.name) == task.outputs.end()) continue;
+        if (result_.tasks[i].gates.empty()) continue;
+        tensor.verdict = Verdict::kPass;
+        tensor.rule = fmt::format("left to the task \"{}\"", task.name);
+        break;
+      }
+    }
+  }
+
+  Status run_step(const ProjectStep& step) {
+    if (const auto* probe = std::get_if<SizeProbeStep>(&step)) return run_size_probe(*probe);
+    return run_locate(std::get<LocateStep>(step));
+  }
+
+  Status run_size_probe(const SizeProbeStep& step) {
+    progress("size-probe");
+    SizeProbeRequest request{
+        step,   plan_.reference.model, plan_.project.model.dims, plan_.inputs.samples.front(), *plan_.reference.target,
+        worker_};
+    PARITAS_ASSIGN(const ScratchFolder scratch, ScratchFolder::create(scratch_));
+    request.worker.scratch = scratch.path();
+    StepResult result;
+    result.type = "size-probe";
+    PARITAS_ASSIGN(result.size_probe, probe_size(request, plan_.project.subject + ", step \"size-probe\""));
+    const std::string reason = "size-probe: " + result.size_probe->text;
+    if (result.size_probe->verdict == Verdict::kInvalid) builder_.invalid(reason);
+    if (result.size_probe->verdict == Verdict::kNotJudged) builder_.not_judged(reason);
+    result_.steps.push_back(std::move(result));
+    return {};
+  }
+
+  // Says where a deviation comes from; the verdict is not its own.
+  Status run_locate(const LocateStep& step) {
+    StepResult result;
+    result.type = "locate";
+    const Verdict so_far = builder_.verdict();
+    if (!step.always && so_far == Verdict::kPass) {
+      result.skipped = "nothing to locate: the check passes so far";
+      result_.steps.push_back(std::move(result));
+      return {};
+    }
+    LocateRequest request;
+    request.model = plan_.reference.model;
+    request.inputs = plan_.inputs.samples[step.sample];
+    request.dims = plan_.project.model.dims;
+    request.reference = *plan_.reference.target;
+    request.device = *plan_.device.target;
+    PARITAS_ASSIGN(const auto model, onnx_model::Model::load(request.model));
+    std::vector<std::string> outputs;
+    for (const auto& output : onnx_model::describe_outputs(model)) outputs.push_back(output.name);
+    request.gates = output_gates(plan_.project, outputs);
+    request.worker = worker_;
+    request.scratch_root = scratch_;
+    request.memory_budget = request_.memory_budget;
+    request.threads = request_.threads;
+    request.injection_seconds = step.injection_seconds;
+    request.tool_version = request_.tool_version;
+    request.progress = [&](const std::string& stage) { progress("locate: " + stage); };
+    auto located = locate(request);
+    // It only explains: a search that fails must not take the verdict with it.
+    if (located)
+      result.locate = std::move(*located);
+    else
+      result.skipped = "failed: " + located.error().message();
+    result_.steps.push_back(std::move(result));
+    return {};
+  }
+
+  const CheckRequest& request_;
+  Path scratch_;
+  CheckPlan plan_;
+  WorkerOptions worker_;
+  Renames renames_;
+  Quantisations reference_quantisation_, device_quantisation_;
+  VerdictBuilder builder_;
+  CheckResult result_;
+};
+
+}  // namespace
+
+Result<CheckResult> check(const CheckRequest& request) { return Check(request).run(); }
+
+}  // namespace paritas

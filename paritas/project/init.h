@@ -1,0 +1,21 @@
+// `paritas init`: a commented project file for a model, and a dump if there is one.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "paritas/base/files.h"
+
+namespace paritas {
+
+struct InitRequest {
+  Path model;
+  std::optional<Path> dump;     // the device's, recorded elsewhere
+  Path output;                  // where the file is to stand: paths in it are relative to its folder
+  std::optional<Path> scratch;  // for the dump's decoded tensors
+};
+
+// The text. Roles and gates are suggested in comments, never declared: only the user knows them.
+Result<std::string> make_project(const InitRequest& request);
+
+}  // namespace paritas

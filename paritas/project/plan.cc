@@ -1,0 +1,241 @@
+#include "paritas/project/plan.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "paritas/base/glob.h"
+#include "paritas/onnx/edit.h"
+#include "paritas/project/read_parts.h"
+#include "paritas/project/task_checks.h"
+#include "paritas/runtime/inputs.h"
+
+namespace paritas {
+namespace {
+
+using onnx_model::GraphIndex;
+using onnx_model::Model;
+
+// What a side will hold, as far as it is known before it runs.
+using Subjects = std::vector<GateSubject>;
+
+bool holds(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+class Planner {
+ public:
+  Planner(const CheckRequest& request, const Path& scratch) : request_(request), scratch_(scratch) {}
+
+  Result<CheckPlan> run() {
+    PARITAS_ASSIGN(plan_.project, load_project(request_.project));
+    plan_.files = {plan_.project.subject, request_.project.parent_path(), request_.allow_outside};
+    PARITAS_TRY(check_commands());
+    PARITAS_ASSIGN(plan_.notes, check_task_gates(plan_.project.gates, plan_.project.tasks));
+    PARITAS_TRY(plan_model());
+    PARITAS_TRY(plan_side("reference", plan_.project.reference, plan_.project.model.reference, plan_.reference));
+    PARITAS_TRY(plan_side("device", plan_.project.device, plan_.project.model.device, plan_.device));
+    PARITAS_TRY(check_names());
+    PARITAS_TRY(read_all_labels());
+    if (!plan_.project.runs_anything()) return std::move(plan_);
+    PARITAS_ASSIGN(plan_.inputs, prepare_inputs(plan_.project, plan_.files, scratch_));
+    PARITAS_TRY(check_fed(plan_.reference));
+    PARITAS_TRY(check_fed(plan_.device));
+    PARITAS_TRY(check_steps());
+    return std::move(plan_);
+  }
+
+ private:
+  Status check_commands() const {
+    for (const ProjectTask& task : plan_.project.tasks)
+      if (const auto* command = std::get_if<CommandSpec>(&task.spec); command != nullptr && !request_.allow_exec)
+        return usage_error(plan_.project.subject,
+                           fmt::format("the task \"{}\" runs the command \"{}\", and nothing allows that", task.name,
+                                       fmt::join(command->command, " ")),
+                           "read it, then pass --allow-exec");
+    return {};
+  }
+
+  Status plan_model() {
+    const ProjectModel& model = plan_.project.model;
+    if (model.reference.empty()) return {};
+    PARITAS_ASSIGN(plan_.model, plan_.files.resolve(model.reference));
+    PARITAS_ASSIGN(Model loaded, Model::load(plan_.model));
+    PARITAS_ASSIGN(const GraphIndex index, GraphIndex::build(loaded));
+    return check_positions(index);
+  }
+
+  // Cuts and probes outlive releases of a model: what a new export renamed must be noticed.
+  Status check_positions(const GraphIndex& index) {
+    std::vector<std::string> tensors = index.inputs(), nodes;
+    for (const auto& node : index.nodes()) {
+      nodes.push_back(node.name);
+      tensors.insert(tensors.end(), node.outputs.begin(), node.outputs.end());
+    }
+    for (const NamedPositions& cut : plan_.project.cuts)
+      for (const std::string& tensor : cut.tensors)
+        if (!holds(tensors, tensor))
+          return usage_error(fmt::format("{}, [cuts]", plan_.project.subject),
+                             fmt::format("\"{}\": {} has no tensor \"{}\"", cut.name, plan_.model.string(), tensor),
+                             "paritas inspect lists its tensors with --verbose");
+    for (const std::string& position : plan_.project.probes) {
+      ProbeMatch match{position, 0};
+      for (const auto* names : {&nodes, &tensors})
+        for (const std::string& name : *names) match.matches += name == position || glob_match(position, name);
+      if (match.matches == 0)
+        return usage_error(fmt::format("{}, [probes]", plan_.project.subject),
+                           fmt::format("{} has no node or tensor \"{}\"", plan_.model.string(), position),
+                           "paritas inspect lists them with --verbose");
+      plan_.probes.push_back(std::move(match));
+    }
+    return {};
+  }
+
+  Status plan_side(const char* which, const ProjectSide& side, const std::string& model, PlannedSide& planned) {
+    if (side.recording) return plan_recording(*side.recording, planned.open);
+    PARITAS_ASSIGN(const TargetSpec spec, TargetSpec::parse(side.target));
+    PARITAS_ASSIGN(planned.target, resolve_target(spec, request_.search));
+    PARITAS_ASSIGN(planned.model, plan_.files.resolve(model));
+    planned.open.path = scratch_ / which;
+    planned.open.subject = side.target;
+    return {};
+  }
+
+  Status plan_recording(const ProjectRecording& recording, OpenSide& open) {
+    PARITAS_ASSIGN(open.path, plan_.files.resolve(recording.path));
+    open.subject = open.path.string();
+    open.options.format = recording.format;
+    open.options.runner = recording.runner;
+    open.options.dtype = recording.dtype;
+    open.options.dtypes = recording.dtypes;
+    open.options.shapes = recording.shapes;
+    open.options.outputs_only = recording.outputs_only;
+    open.options.verify_hashes = true;
+    open.options.scratch = scratch_;
+    const std::pair<const std::string*, std::optional<Path>*> files[] = {
+        {&recording.model, &open.options.model},
+        {&recording.names, &open.options.names},
+        {&recording.input_list, &open.options.input_list}};
+    for (const auto& [declared, option] : files)
+      if (!declared->empty()) {
+        PARITAS_ASSIGN(*option, plan_.files.resolve(*declared));
+      }
+    return {};
+  }
+
+  Result<Subjects> subjects_of(const PlannedSide& side) const {
+    Subjects subjects;
+    if (!side.target) {
+      PARITAS_ASSIGN(const auto stream, open_side(side.open, {}, {}));
+      for (const TensorInfo& tensor : stream->info().tensors)
+        subjects.emplace_back(tensor.name, tensor.role, std::string(), tensor.dtype);
+      return subjects;
+    }
+    PARITAS_ASSIGN(const Model model, Model::load(side.model));
+    PARITAS_ASSIGN(const GraphIndex index, GraphIndex::build(model));
+    for (const auto& input : onnx_model::describe_inputs(model))
+      subjects.emplace_back(input.name, Role::kInput, std::string(), input.dtype);
+    for (const auto& output : onnx_model::describe_outputs(model))
+      subjects.emplace_back(output.name, Role::kOutput, std::string(), output.dtype);
+    std::vector<bool> used(plan_.project.marks.size(), false);
+    for (const auto& node : index.nodes())
+      for (const auto& tensor : node.outputs) {
+        bool marked = false;
+        for (size_t i = 0; i < used.size(); ++i)
+          if (plan_.project.marks[i] == "all" || glob_match(plan_.project.marks[i], tensor)) used[i] = marked = true;
+        if (marked && !index.is_output(tensor))
+          subjects.emplace_back(tensor, Role::kIntermediate, std::string(), std::nullopt);
+      }
+    for (size_t i = 0; i < used.size(); ++i)
+      if (!used[i])
+        return usage_error(plan_.project.subject + ", [targets]",
+                           fmt::format("marks: {} has no tensor \"{}\"", side.model.string(), plan_.project.marks[i]),
+                           "paritas inspect lists its tensors with --verbose");
+    return subjects;
+  }
+
+  // Roles, tasks and gates name tensors of the reference; gates may also name what only the device has.
+  Status check_names() {
+    const Project& project = plan_.project;
+    PARITAS_ASSIGN(Subjects subjects, subjects_of(plan_.reference));
+    std::vector<std::string> reference;
+    for (const GateSubject& subject : subjects) reference.push_back(subject.name);
+    PARITAS_ASSIGN(Subjects device, subjects_of(plan_.device));
+    for (const GateSubject& subject : device)
+      if (!holds(reference, subject.name)) subjects.push_back(subject);
+    for (const ProjectOutput& output : project.outputs) {
+      auto it =
+          std::find_if(subjects.begin(), subjects.end(), [&](const GateSubject& s) { return s.name == output.name; });
+      if (it == subjects.end())
+        return usage_error(fmt::format("{}, [outputs.{}]", project.subject, output.name),
+                           "neither side has a tensor of this name", "the reference has: " + joined(reference));
+      it->declared_role = output.role;
+    }
+    for (const ProjectTask& task : project.tasks)
+      for (const std::string& output : task.outputs)
+        if (!holds(reference, output))
+          return usage_error(fmt::format("{}, task \"{}\"", project.subject, task.name),
+                             fmt::format("the reference has no tensor \"{}\"", output), "it has: " + joined(reference));
+    PARITAS_ASSIGN(const auto notes, check_gates_match(project.gates, subjects));  // the comparison notes them
+    return {};
+  }
+
+  Status read_all_labels() {
+    for (const ProjectTask& task : plan_.project.tasks) {
+      if (task.labels.empty()) continue;
+      PARITAS_ASSIGN(const Path path, plan_.files.resolve(task.labels));
+      PARITAS_ASSIGN(plan_.labels[task.name], read_labels(path));
+    }
+    return {};
+  }
+
+  Status check_fed(const PlannedSide& side) const {
+    if (!side.target) return {};
+    PARITAS_ASSIGN(const Model model, Model::load(side.model));
+    for (const NamedTensors& sample : plan_.inputs.samples) {
+      auto fits = check_inputs(model, sample);
+      // What is said about --input belongs to the command line.
+      if (!fits) return usage_error(plan_.project.subject, fits.error().cause, "correct it under [inputs]");
+    }
+    return {};
+  }
+
+  Status check_steps() const {
+    for (const ProjectStep& step : plan_.project.steps) {
+      const auto* locate = std::get_if<LocateStep>(&step);
+      if (locate != nullptr && locate->sample >= plan_.inputs.samples.size())
+        return usage_error(plan_.project.subject,
+                           fmt::format("the step \"locate\" asks for sample {}, there {} {}", locate->sample,
+                                       plan_.inputs.samples.size() == 1 ? "is" : "are", plan_.inputs.samples.size()),
+                           "samples are counted from 0");
+      if (const auto* probe = std::get_if<SizeProbeStep>(&step)) PARITAS_TRY(check_size_probe(*probe));
+    }
+    return {};
+  }
+
+  Status check_size_probe(const SizeProbeStep& probe) const {
+    const std::string where = plan_.project.subject + ", step \"size-probe\"";
+    PARITAS_ASSIGN(const Model model, Model::load(plan_.reference.model));
+    std::vector<std::string> inputs, outputs;
+    for (const auto& input : onnx_model::describe_inputs(model)) inputs.push_back(input.name);
+    for (const auto& output : onnx_model::describe_outputs(model)) outputs.push_back(output.name);
+    if (!holds(inputs, probe.input))
+      return usage_error(where, fmt::format("the model has no input \"{}\"", probe.input), "it has: " + joined(inputs));
+    if (!holds(outputs, probe.boxes))
+      return usage_error(where, fmt::format("the model has no output \"{}\"", probe.boxes),
+                         "it has: " + joined(outputs));
+    return {};
+  }
+
+  const CheckRequest& request_;
+  const Path& scratch_;
+  CheckPlan plan_;
+};
+
+}  // namespace
+
+Result<CheckPlan> plan_check(const CheckRequest& request, const Path& scratch) {
+  return Planner(request, scratch).run();
+}
+
+}  // namespace paritas

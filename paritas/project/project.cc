@@ -1,0 +1,243 @@
+#include "paritas/project/project.h"
+
+#include <algorithm>
+#include <span>
+
+#include <fmt/format.h>
+
+#include "paritas/base/sha256.h"
+#include "paritas/judge/profiles.h"
+#include "paritas/judge/toml_json.h"
+#include "paritas/project/read_parts.h"
+#include "paritas/task/spec_reader.h"
+
+namespace paritas {
+namespace {
+
+constexpr uint64_t kLargestProject = 4 << 20;  // bytes
+
+Status read_model(const Json& json, const std::string& where, ProjectModel& model) {
+  PARITAS_ASSIGN(SpecReader reader, table(json, where));
+  PARITAS_TRY(reader.require("reference"));
+  PARITAS_TRY(reader.text("reference", model.reference));
+  model.device = model.reference;
+  PARITAS_TRY(reader.text("device", model.device));
+  if (const Json* dims = reader.raw("dims")) {
+    if (!dims->is_object()) return usage_error(where, "\"dims\" must be a table", "for example: dims = { batch = 1 }");
+    for (const auto& [dim, value] : dims->items()) {
+      if (!value.is_number_integer() || value.get<int64_t>() < 0)
+        return usage_error(where, fmt::format("dims: \"{}\" must be a whole number, not negative", dim));
+      model.dims[dim] = value.get<int64_t>();
+    }
+  }
+  return reader.finish();
+}
+
+// [targets] and [recordings] together: each side stands in exactly one of them.
+Status read_sides(SpecReader& root, Project& project) {
+  const std::pair<const char*, ProjectSide*> sides[] = {{"reference", &project.reference}, {"device", &project.device}};
+  if (const Json* targets = root.raw("targets")) {
+    const std::string where = project.subject + ", [targets]";
+    PARITAS_ASSIGN(SpecReader reader, table(*targets, where));
+    for (const auto& [key, side] : sides) PARITAS_TRY(reader.text(key, side->target));
+    PARITAS_TRY(reader.texts("marks", project.marks));
+    PARITAS_TRY(reader.finish());
+  }
+  if (const Json* recordings = root.raw("recordings")) {
+    const std::string where = project.subject + ", [recordings]";
+    PARITAS_ASSIGN(SpecReader reader, table(*recordings, where));
+    for (const auto& [key, side] : sides)
+      if (const Json* json = reader.raw(key)) {
+        PARITAS_ASSIGN(side->recording,
+                       read_recording(*json, fmt::format("{}, [recordings.{}]", project.subject, key)));
+      }
+    PARITAS_TRY(reader.finish());
+  }
+  for (const auto& [key, side] : sides) {
+    if (!side->target.empty() && side->recording)
+      return usage_error(project.subject, fmt::format("the {} is both a target and a recording", key),
+                         "leave it out of [targets] or of [recordings]");
+    if (side->target.empty() && !side->recording)
+      return usage_error(
+          project.subject, fmt::format("the {} is missing", key),
+          fmt::format("name it under [targets] ({} = \"cpu\") or [recordings] ({} = \"FOLDER\")", key, key));
+  }
+  return {};
+}
+
+Status read_outputs(const Json& json, Project& project) {
+  if (!json.is_object()) return usage_error(project.subject + ", [outputs]", "must be a table of tables");
+  for (const auto& [name, entry] : json.items()) {
+    const std::string where = fmt::format("{}, [outputs.{}]", project.subject, name);
+    PARITAS_ASSIGN(SpecReader reader, table(entry, where));
+    ProjectOutput output;
+    output.name = name;
+    PARITAS_TRY(reader.text("role", output.role));
+    if (!output.role.empty() &&
+        std::find(known_roles().begin(), known_roles().end(), output.role) == known_roles().end())
+      return usage_error(where, fmt::format("\"{}\" is not a role", output.role), "roles are " + joined(known_roles()));
+    PARITAS_TRY(reader.quantisation("quantisation", output.quantisation));
+    PARITAS_TRY(reader.finish());
+    if (output.role.empty() && !output.quantisation)
+      return usage_error(where, "declares nothing", "give it a role or a quantisation, or leave it out");
+    project.outputs.push_back(std::move(output));
+  }
+  return {};
+}
+
+Status read_ranked(const Json& json, const std::string& where, std::vector<RankedPair>& ranked) {
+  if (!json.is_array())
+    return usage_error(where, "\"ranked\" must be a list",
+                       "for example: ranked = [{ scores = \"scores\", ids = \"labels\" }]");
+  for (const Json& entry : json) {
+    PARITAS_ASSIGN(SpecReader reader, table(entry, where + ", ranked"));
+    RankedPair pair;
+    PARITAS_TRY(reader.require("scores"));
+    PARITAS_TRY(reader.require("ids"));
+    PARITAS_TRY(reader.text("scores", pair.scores));
+    PARITAS_TRY(reader.text("ids", pair.ids));
+    PARITAS_TRY(reader.finish());
+    ranked.push_back(std::move(pair));
+  }
+  return {};
+}
+
+Status read_pairing(const Json& json, Project& project) {
+  const std::string where = project.subject + ", [pairing]";
+  PARITAS_ASSIGN(SpecReader reader, table(json, where));
+  PARITAS_TRY(reader.choice<bool>("names", {{"exact", false}, {"normalised", true}}, project.pairing.normalised));
+  if (const Json* aliases = reader.raw("aliases")) {
+    if (!aliases->is_object())
+      return usage_error(where, "\"aliases\" must be a table",
+                         "for example: aliases = { \"reference name\" = \"device name\" }");
+    for (const auto& [name, alias] : aliases->items()) {
+      if (!alias.is_string()) return usage_error(where, fmt::format("aliases: \"{}\" must be a text", name));
+      project.pairing.aliases[name] = alias.get<std::string>();
+    }
+  }
+  if (const Json* ranked = reader.raw("ranked")) PARITAS_TRY(read_ranked(*ranked, where, project.ranked));
+  PARITAS_TRY(flag(reader, "inputs_unverified", project.inputs_unverified));
+  return reader.finish();
+}
+
+Status read_positions(SpecReader& root, Project& project) {
+  if (const Json* cuts = root.raw("cuts")) {
+    const std::string where = project.subject + ", [cuts]";
+    PARITAS_ASSIGN(SpecReader reader, table(*cuts, where));
+    for (const auto& [name, value] : cuts->items()) {
+      NamedPositions cut;
+      cut.name = name;
+      PARITAS_TRY(reader.texts(name.c_str(), cut.tensors));
+      if (cut.tensors.empty()) return usage_error(where, fmt::format("\"{}\" lists no tensor", name));
+      project.cuts.push_back(std::move(cut));
+    }
+  }
+  if (const Json* probes = root.raw("probes")) {
+    PARITAS_ASSIGN(SpecReader reader, table(*probes, project.subject + ", [probes]"));
+    PARITAS_TRY(reader.require("positions"));
+    PARITAS_TRY(reader.texts("positions", project.probes));
+    PARITAS_TRY(reader.finish());
+  }
+  return {};
+}
+
+// [gates] and the [[gate]] tables. The hash covers what the gates are, not how the file is laid out, and the text of
+// the profiles that it names.
+Status read_gates(SpecReader& root, Project& project) {
+  const Json* settings = root.raw("gates");
+  const Json* list = root.raw("gate");
+  if (settings == nullptr && list == nullptr) return {};
+  const std::string where = project.subject + ", gates";
+  Json json = settings == nullptr ? Json::object() : *settings;
+  if (!json.is_object()) return usage_error(where, "must be a table", "write gates as [[gate]] tables");
+  if (list != nullptr) {
+    if (json.contains("gate")) return usage_error(where, "[[gate]] and [[gates.gate]] are one list", "use [[gate]]");
+    json["gate"] = *list;
+  }
+  PARITAS_ASSIGN(project.gates, gates_from_json(json, where));
+  if (project.gates.empty()) return {};
+  std::string text = dump_json(json, -1) + "\n";
+  if (auto profiles = json.find("profiles"); profiles != json.end())
+    for (const Json& wanted : *profiles) text += find_profile(wanted.get<std::string>())->toml + "\n";
+  project.gates.sha256 = sha256_hex(std::as_bytes(std::span(text)));
+  return {};
+}
+
+Status check_consistent(const Project& p) {
+  const bool declared = std::any_of(p.inputs.begin(), p.inputs.end(),
+                                    [](const ProjectInput& input) { return input.source != InputSource::kNone; });
+  if (p.runs_anything() && p.model.reference.empty())
+    return usage_error(p.subject, "a target is to be run, but there is no model",
+                       "add [model] reference = \"model.onnx\"");
+  if (declared && !p.runs_anything())
+    return usage_error(p.subject,
+                       "inputs are declared, but both sides are recordings, so nothing would be fed with them",
+                       "leave [inputs] out, or name a target");
+  if (!p.runs_anything() && !p.marks.empty())
+    return usage_error(p.subject + ", [targets]", "\"marks\" needs a side that is run");
+  if (p.model.reference.empty() && (!p.cuts.empty() || !p.probes.empty()))
+    return usage_error(p.subject, "cuts and probes are positions in a model, and there is none",
+                       "add [model] reference = \"model.onnx\"");
+  for (const ProjectStep& step : p.steps) {
+    if (std::holds_alternative<LocateStep>(step) && (p.reference.target.empty() || p.device.target.empty()))
+      return usage_error(p.subject, "the step \"locate\" runs the model on both sides, but one is a recording",
+                         "name two targets, or leave the step out");
+    if (std::holds_alternative<LocateStep>(step) && p.model.device != p.model.reference)
+      return usage_error(p.subject, "the step \"locate\" needs one model for both sides",
+                         "leave [model] device or the step out");
+    if (std::holds_alternative<SizeProbeStep>(step) && p.reference.target.empty())
+      return usage_error(p.subject, "the step \"size-probe\" runs the reference, but it is a recording",
+                         "name a target as the reference, or leave the step out");
+  }
+  return {};
+}
+
+}  // namespace
+
+const std::vector<std::string>& known_roles() {
+  static const std::vector<std::string> roles = {"logits",  "probabilities", "scores",    "boxes", "labels",
+                                                 "feature", "embedding",     "keypoints", "mask"};
+  return roles;
+}
+
+Result<Project> parse_project(const std::string& text, const std::string& subject) {
+  PARITAS_ASSIGN(const Json json, parse_toml(text, subject));
+  PARITAS_ASSIGN(SpecReader root, table(json, subject));
+  Project project;
+  project.subject = subject;
+  project.sha256 = sha256_hex(std::as_bytes(std::span(text)));
+  std::string schema;
+  PARITAS_TRY(root.text("schema", schema));
+  if (schema.empty())
+    return usage_error(subject, "the key \"schema\" is missing",
+                       fmt::format("begin with schema = \"{}\"", kProjectSchema));
+  if (schema != kProjectSchema)
+    return usage_error(subject, fmt::format("schema \"{}\" is not known", schema),
+                       fmt::format("this version reads \"{}\"", kProjectSchema));
+  // Gates before anything that could be looked at.
+  PARITAS_TRY(read_gates(root, project));
+  if (const Json* model = root.raw("model")) PARITAS_TRY(read_model(*model, subject + ", [model]", project.model));
+  if (const Json* inputs = root.raw("inputs")) {
+    PARITAS_ASSIGN(project.inputs, read_inputs(*inputs, subject));
+  }
+  PARITAS_TRY(read_sides(root, project));
+  if (const Json* outputs = root.raw("outputs")) PARITAS_TRY(read_outputs(*outputs, project));
+  if (const Json* pairing = root.raw("pairing")) PARITAS_TRY(read_pairing(*pairing, project));
+  if (const Json* tasks = root.raw("task")) {
+    PARITAS_ASSIGN(project.tasks, read_tasks(*tasks, subject));
+  }
+  PARITAS_TRY(read_positions(root, project));
+  if (const Json* steps = root.raw("step")) {
+    PARITAS_ASSIGN(project.steps, read_steps(*steps, subject));
+  }
+  PARITAS_TRY(root.finish());
+  PARITAS_TRY(check_consistent(project));
+  return project;
+}
+
+Result<Project> load_project(const Path& file) {
+  PARITAS_ASSIGN(const std::string text, read_text(file, kLargestProject));
+  return parse_project(text, file.string());
+}
+
+}  // namespace paritas

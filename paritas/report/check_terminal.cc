@@ -1,0 +1,106 @@
+#include <fmt/format.h>
+
+#include "paritas/report/reports.h"
+
+namespace paritas {
+namespace {
+
+constexpr size_t kDefaultReasons = 5;
+
+std::string short_hash(const std::string& sha256) { return sha256.substr(0, 12); }
+
+// Figures that people read first, for each kind of task.
+std::string task_line(const TaskResult& task) {
+  if (const auto* detection = std::get_if<DetectionResult>(&task.result))
+    return fmt::format("{} of {} boxes matched, {} on the device", detection->matched, detection->reference_boxes,
+                       detection->device_boxes);
+  if (const auto* classes = std::get_if<ClassificationResult>(&task.result))
+    return fmt::format("{} of {} rows keep the first class", classes->top1_same, classes->judged);
+  const auto& command = std::get<CommandResult>(task.result);
+  std::string text;
+  for (const TaskFigure& figure : command.outcome.figures)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", figure.name, number(figure.value));
+  return text;
+}
+
+std::string tasks_text(const CheckResult& result, const Style& style) {
+  std::string out;
+  for (const TaskResult& task : result.tasks) {
+    out += fmt::format("Task       {}: {} ({})\n", task.name, name(task.verdict), task_line(task));
+    for (const TaskGate& gate : task.gates)
+      out += wrap(fmt::format("{}{}", gate.text,
+                              gate.verdict == Verdict::kPass ? "" : fmt::format(" ({})", name(gate.verdict))),
+                  "           ", "             ", style.width);
+    for (const std::string& limit : task.outcome().does_not_show)
+      out += wrap("does not show " + limit, "           ", "             ", style.width);
+    if (!style.verbose) continue;
+    for (const std::string& shown : task.outcome().shows)
+      out += wrap("shows " + shown, "           ", "             ", style.width);
+    for (const std::string& note : task.outcome().notes)
+      out += wrap("note: " + note, "           ", "             ", style.width);
+  }
+  return out;
+}
+
+std::string steps_text(const CheckResult& result, const Style& style) {
+  std::string out;
+  for (const StepResult& step : result.steps) {
+    if (!step.skipped.empty()) out += fmt::format("Step       {}: {}\n", step.type, step.skipped);
+    if (step.size_probe)
+      out += wrap(fmt::format("{}: {}", step.type, step.size_probe->text), "Step       ", "           ", style.width);
+    if (!step.locate) continue;
+    const LocateResult& located = *step.locate;
+    out += fmt::format("Step       locate: {}\n", located.first_divergence.empty()
+                                                      ? "no first divergence was found"
+                                                      : "first divergence at " + located.first_divergence);
+    for (const Finding& finding : located.findings)
+      if (finding.severity == Severity::kFault || style.verbose)
+        out += wrap("finding: " + finding.text, "           ", "             ", style.width);
+  }
+  return out;
+}
+
+std::string inputs_text(const CheckResult& result, const Style& style) {
+  std::string out;
+  for (const CheckedInput& input : result.inputs) {
+    const FrozenTensor& first = input.tensors.front();
+    out += fmt::format("Input      {}: {} {}, {}{}, sha256 {}\n", input.name, name(first.dtype), to_string(first.shape),
+                       first.file.empty() ? "declared value" : first.file,
+                       input.tensors.size() > 1 ? fmt::format(" and {} more", input.tensors.size() - 1) : "",
+                       short_hash(first.tensor_sha256));
+    if (!style.verbose) continue;
+    for (size_t i = 1; i < input.tensors.size(); ++i)
+      out += fmt::format("             {}, sha256 {}\n", input.tensors[i].file,
+                         short_hash(input.tensors[i].tensor_sha256));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string terminal(const CheckResult& result, const Style& style) {
+  std::string out = banner(style, result.verdict);
+  const size_t shown = style.verbose ? result.reasons.size() : std::min(result.reasons.size(), kDefaultReasons);
+  for (size_t i = 0; i < shown; ++i)
+    out += (i == 0 ? "   " : std::string(name(result.verdict).size() + 3, ' ')) + result.reasons[i] + "\n";
+  if (shown < result.reasons.size())
+    out += fmt::format("{}... and {} more (--verbose)\n", std::string(name(result.verdict).size() + 3, ' '),
+                       result.reasons.size() - shown);
+  out += fmt::format("\nChecked    {} against {}, {} sample{}\n", result.device, result.reference,
+                     result.comparison.samples, result.comparison.samples == 1 ? "" : "s");
+  out += inputs_text(result, style);
+  if (const auto& placement = result.comparison.device_info.placement; placement && placement->total() > 0)
+    out += fmt::format("Ran on     {} of {} nodes on {}\n", placement->on(placement->requested), placement->total(),
+                       placement->requested);
+  out += tasks_text(result, style) + steps_text(result, style) + "\n";
+  const CompareResult& comparison = result.comparison;
+  out += comparison_table(comparison, style);
+  for (const auto* notes : {&result.notes, &comparison.notes})
+    for (const std::string& note : *notes) out += dim(style, "note: " + note) + "\n";
+  out += dim(style, fmt::format("project sha256 {}, gates {}", short_hash(result.project_sha256),
+                                result.gates_sha256.empty() ? "none" : short_hash(result.gates_sha256))) +
+         "\n";
+  return out;
+}
+
+}  // namespace paritas

@@ -35,7 +35,8 @@ Result<std::unique_ptr<SampleStream>> open(const Options& o, const std::string& 
   return open_any(path, options);
 }
 
-Result<CompareResult> compare_two(const Options& o, const std::string& a, const std::string& b, CompareOptions options) {
+Result<CompareResult> compare_two(const Options& o, const std::string& a, const std::string& b,
+                                  CompareOptions options) {
   PARITAS_ASSIGN(const ScratchFolder scratch, ScratchFolder::create(scratch_root()));
   PARITAS_ASSIGN(auto reference, open(o, a, scratch.path()));
   PARITAS_ASSIGN(auto device, open(o, b, scratch.path()));
@@ -76,7 +77,8 @@ Result<int> judge_stored(const Options& o) {
     return usage_error("--judge", "takes a stored result and one gates file, no recordings");
   if (!o.recordings.empty()) flags.gates_file = o.recordings[0];
   PARITAS_ASSIGN(const CompareOptions options, compare_options(flags, jobs(o.common)));
-  if (options.gates.empty()) return usage_error("--judge", "no gates were given", "paritas compare --judge RESULT.json GATES.toml");
+  if (options.gates.empty())
+    return usage_error("--judge", "no gates were given", "paritas compare --judge RESULT.json GATES.toml");
   PARITAS_ASSIGN(const CompareResult stored, load_compare_result(o.judge));
   PARITAS_ASSIGN(const CompareResult result, judge_again(stored, options.gates));
   return report(o, result);
@@ -106,7 +108,8 @@ Result<int> compare_many(const Options& o, const CompareOptions& options) {
 Result<int> execute(const Options& o) {
   PARITAS_TRY(check_files(o));
   if (!o.judge.empty()) return judge_stored(o);
-  if (o.recordings.size() < 2) return usage_error("compare", "needs at least two recordings", "paritas compare REFERENCE DEVICE");
+  if (o.recordings.size() < 2)
+    return usage_error("compare", "needs at least two recordings", "paritas compare REFERENCE DEVICE");
   PARITAS_ASSIGN(const CompareOptions options, compare_options(o.compare, jobs(o.common)));
   if (o.recordings.size() > 2) return compare_many(o, options);
   PARITAS_ASSIGN(const CompareResult result, compare_two(o, o.recordings[0], o.recordings[1], options));
@@ -118,15 +121,18 @@ Result<int> execute(const Options& o) {
 Action add_compare(CLI::App& app) {
   auto o = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("compare", "Compare recordings, tensor by tensor");
-  command->add_option("recordings", o->recordings, "REFERENCE DEVICE [MORE...]: recordings, or dumps of other tools (paritas import --help)");
+  command->add_option("recordings", o->recordings,
+                      "REFERENCE DEVICE [MORE...]: recordings, or dumps of other tools (paritas import --help)");
   add_compare_flags(*command, o->compare);
-  command->add_option("-m,--model", o->model, "ONNX model: gives roles, shapes and types to dumps that do not tell them")
+  command
+      ->add_option("-m,--model", o->model, "ONNX model: gives roles, shapes and types to dumps that do not tell them")
       ->type_name("MODEL");
   command->add_option("--samples", o->samples, "Only samples FIRST to END - 1 (a part; paritas merge joins parts)")
       ->type_name("FIRST:END");
   command->add_option("--judge", o->judge, "Judge a stored result by other gates; the tensors are not read again")
       ->type_name("RESULT");
-  command->add_option("--baseline", o->baseline, "Also show what became worse since this earlier result")->type_name("RESULT");
+  command->add_option("--baseline", o->baseline, "Also show what became worse since this earlier result")
+      ->type_name("RESULT");
   command->add_option("--csv", o->csv, "Write a table of all tensors")->type_name("FILE");
   command->add_option("--junit", o->junit, "Write JUnit XML, a test case a tensor")->type_name("FILE");
   command->add_option("--format", o->format, "Text on standard output: terminal, or github (workflow commands)")

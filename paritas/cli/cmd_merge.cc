@@ -26,7 +26,8 @@ Result<int> execute(const Options& o) {
   PARITAS_ASSIGN(const CompareResult whole, merge_parts(std::move(parts), o.parts));
   if (!o.csv.empty()) PARITAS_TRY(write_text_atomically(o.csv, csv(whole), o.common.force));
   if (!o.junit.empty()) PARITAS_TRY(write_text_atomically(o.junit, junit(whole), o.common.force));
-  PARITAS_TRY(emit(o.common, terminal(whole, terminal_style(o.common)), o.common.json.empty() ? Json() : to_json(whole)));
+  PARITAS_TRY(
+      emit(o.common, terminal(whole, terminal_style(o.common)), o.common.json.empty() ? Json() : to_json(whole)));
   return exit_code(whole.verdict);
 }
 

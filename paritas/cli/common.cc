@@ -237,7 +237,8 @@ Result<std::pair<std::string, std::string>> split_assignment(const std::string& 
                                                              const char* example) {
   const auto equals = text.find('=');
   if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
-    return usage_error(fmt::format("{} {}", option, text), "is not NAME=VALUE", fmt::format("for example: {} {}", option, example));
+    return usage_error(fmt::format("{} {}", option, text), "is not NAME=VALUE",
+                       fmt::format("for example: {} {}", option, example));
   return std::pair(text.substr(0, equals), text.substr(equals + 1));
 }
 

@@ -41,8 +41,9 @@ void add_compare_flags(CLI::App& command, CompareFlags& f) {
 
 Result<CompareOptions> compare_options(const CompareFlags& f, int threads) {
   CompareOptions options;
-  PARITAS_ASSIGN(options.gates, load_gates(GateSources{f.gates_file.empty() ? std::nullopt : std::optional<Path>(f.gates_file),
-                                                       f.profiles, f.gates}));
+  PARITAS_ASSIGN(options.gates,
+                 load_gates(GateSources{f.gates_file.empty() ? std::nullopt : std::optional<Path>(f.gates_file),
+                                        f.profiles, f.gates}));
   options.gates.allow_extra_outputs |= f.allow_extra;
   options.pairing.normalised = f.names == "normalised";
   if (!f.aliases.empty()) {
@@ -53,8 +54,10 @@ Result<CompareOptions> compare_options(const CompareFlags& f, int threads) {
     options.roles.insert(std::move(role));
   }
   for (const std::string& text : f.quantisations) {
-    PARITAS_ASSIGN(const auto rule, split_assignment(text, "--input-quantisation", "image=scale=0.0078,zero_point=128"));
-    PARITAS_ASSIGN(options.input_rules[rule.first], parse_quantisation_rule(rule.second, "--input-quantisation " + text));
+    PARITAS_ASSIGN(const auto rule,
+                   split_assignment(text, "--input-quantisation", "image=scale=0.0078,zero_point=128"));
+    PARITAS_ASSIGN(options.input_rules[rule.first],
+                   parse_quantisation_rule(rule.second, "--input-quantisation " + text));
   }
   for (const std::string& text : f.ranked) {
     PARITAS_ASSIGN(auto ranked, split_assignment(text, "--ranked", "scores=labels"));

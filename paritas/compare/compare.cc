@@ -80,8 +80,8 @@ class StreamComparison {
       PARITAS_ASSIGN(Sample device, device_.sample(i));
       PARITAS_TRY(compare_sample(reference, device));
       if (i == 0 && !unmatched_reference_.empty() && !unmatched_device_.empty()) {
-        PARITAS_ASSIGN(result_.proposals, propose_pairs(reference, unmatched_reference_, device, unmatched_device_,
-                                                        options_.threads));
+        PARITAS_ASSIGN(result_.proposals,
+                       propose_pairs(reference, unmatched_reference_, device, unmatched_device_, options_.threads));
       }
     }
     conclude(result_);
@@ -97,8 +97,8 @@ class StreamComparison {
   }
 
   Status plan() {
-    PARITAS_ASSIGN(const Pairing pairing, pair_names(names_of(reference_.info()), names_of(device_.info()), options_.pairing,
-                                                     result_.reference, result_.device));
+    PARITAS_ASSIGN(const Pairing pairing, pair_names(names_of(reference_.info()), names_of(device_.info()),
+                                                     options_.pairing, result_.reference, result_.device));
     std::unordered_map<std::string, const NamePair*> pairs;
     for (const NamePair& pair : pairing.pairs) pairs.emplace(pair.reference, &pair);
     std::unordered_map<std::string, const TensorInfo*> device;
@@ -217,8 +217,8 @@ class StreamComparison {
   }
 
   // Inputs first: where they differ, nothing about the outputs can be judged.
-  Status judge_sample(std::vector<TensorComparison>& pairs, const std::vector<Work>& work, const TensorsByName& references,
-                      const TensorsByName& devices) {
+  Status judge_sample(std::vector<TensorComparison>& pairs, const std::vector<Work>& work,
+                      const TensorsByName& references, const TensorsByName& devices) {
     bool inputs_differ = false;
     for (size_t i = 0; i < pairs.size(); ++i) {
       if (pairs[i].role != Role::kInput) continue;
@@ -294,10 +294,11 @@ class StreamComparison {
   CompareResult result_;
 };
 
-constexpr std::pair<PairStatus, std::string_view> kStatusNames[] = {{PairStatus::kCompared, "compared"},
-                                                                    {PairStatus::kShapeDiffers, "shape differs"},
-                                                                    {PairStatus::kMissingReference, "missing in reference"},
-                                                                    {PairStatus::kMissingDevice, "missing on device"}};
+constexpr std::pair<PairStatus, std::string_view> kStatusNames[] = {
+    {PairStatus::kCompared, "compared"},
+    {PairStatus::kShapeDiffers, "shape differs"},
+    {PairStatus::kMissingReference, "missing in reference"},
+    {PairStatus::kMissingDevice, "missing on device"}};
 
 }  // namespace
 

@@ -30,7 +30,7 @@ struct Part {
 struct CompareOptions {
   GateSet gates;
   PairingRules pairing;
-  std::map<std::string, std::string> roles;  // reference name -> declared role
+  std::map<std::string, std::string> roles;             // reference name -> declared role
   std::map<std::string, QuantisationRule> input_rules;  // by the reference's name of the input
   std::vector<RankedPair> ranked;
   bool inputs_unverified = false;  // judge although inputs are not recorded

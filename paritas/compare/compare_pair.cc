@@ -17,7 +17,8 @@ Result<std::optional<Affine>> affine_of(const std::optional<Quantisation>& q, co
   Affine affine;
   affine.scale = q->scale;
   for (int64_t zero : q->zero_point) affine.zero_point.push_back(static_cast<double>(zero));
-  if (affine.zero_point.size() <= 1) affine.zero_point.resize(affine.scale.size(), affine.zero_point.empty() ? 0 : affine.zero_point[0]);
+  if (affine.zero_point.size() <= 1)
+    affine.zero_point.resize(affine.scale.size(), affine.zero_point.empty() ? 0 : affine.zero_point[0]);
   const auto refuse = [&](const std::string& cause) {
     return input_error(name, "its quantisation does not fit: " + cause, "correct scale, zero point or axis");
   };

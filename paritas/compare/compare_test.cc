@@ -28,7 +28,8 @@ GateSet gate_set(const std::vector<std::string>& texts, NonfinitePolicy policy =
 }
 
 // Most of these tests are about outputs: unrecorded inputs may count as equal.
-CompareResult compare(MemoryStream& reference, MemoryStream& device, GateSet gates = {}, bool inputs_unverified = true) {
+CompareResult compare(MemoryStream& reference, MemoryStream& device, GateSet gates = {},
+                      bool inputs_unverified = true) {
   CompareOptions options;
   options.inputs_unverified = inputs_unverified;
   options.gates = std::move(gates);

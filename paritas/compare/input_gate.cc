@@ -136,7 +136,8 @@ Result<QuantisationRule> parse_quantisation_rule(const std::string& text, const 
     const std::string part = text.substr(start, end - start);
     const auto equals = part.find('=');
     if (equals == std::string::npos)
-      return usage_error(subject, fmt::format("\"{}\" is not KEY=VALUE", part), "for example: scale=0.0078,zero_point=128");
+      return usage_error(subject, fmt::format("\"{}\" is not KEY=VALUE", part),
+                         "for example: scale=0.0078,zero_point=128");
     const std::string key = part.substr(0, equals), value = part.substr(equals + 1);
     if (key == "scale" || key == "zero_point") {
       double number = 0;
@@ -175,8 +176,9 @@ Result<std::optional<InputAgreement>> compare_quantised_input(const Tensor& refe
   if (found.differing == 0)
     return InputAgreement{true, fmt::format("equal after quantisation ({}{})", used.text(),
                                             rule ? "" : "; scale and zero point from the recording")};
-  std::string text = fmt::format("{} of {} elements differ after quantisation ({}), by up to {} step{}", found.differing,
-                                 floats.count(), used.text(), found.largest, found.largest == 1 ? "" : "s");
+  std::string text =
+      fmt::format("{} of {} elements differ after quantisation ({}), by up to {} step{}", found.differing,
+                  floats.count(), used.text(), found.largest, found.largest == 1 ? "" : "s");
   if (found.largest == 1)
     for (const QuantisationRule& other : variants(used))
       if (difference(floats, codes, other).differing == 0) {

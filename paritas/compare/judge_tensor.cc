@@ -52,8 +52,8 @@ std::string sides(const TensorComparison& t) {
 std::string input_disagreement(const GateSet& gates, const TensorComparison& t) {
   if (t.missing()) {
     // A pattern such as "*" does not ask for inputs by name; whoever names one wants to see it.
-    const bool named = std::any_of(gates.gates.begin(), gates.gates.end(),
-                                   [&](const Gate& g) { return g.names_exactly(t.name); });
+    const bool named =
+        std::any_of(gates.gates.begin(), gates.gates.end(), [&](const Gate& g) { return g.names_exactly(t.name); });
     return named ? "a gate names this input, but it is not recorded on both sides" : "";
   }
   if (t.status == PairStatus::kShapeDiffers) return "the inputs differ: " + sides(t);
@@ -156,18 +156,20 @@ std::vector<std::string> mistrust(const PairMetrics& m) {
   else if (m.reference_min == m.reference_max)
     notes.push_back("the reference is constant: agreement proves little");
   else if (zeros >= kMostlyZero)
-    notes.push_back(fmt::format("{:.1f} % of the reference is zero: cosine and means rest on few elements", 100 * zeros));
+    notes.push_back(
+        fmt::format("{:.1f} % of the reference is zero: cosine and means rest on few elements", 100 * zeros));
   if (m.finite >= kFewElements && m.device_min == m.device_max && m.reference_min != m.reference_max)
     notes.push_back("the device's tensor is constant");
   if (m.reference_max_abs > 0 && m.reference_max_abs < 1e-20)
     notes.push_back("the reference holds only tiny values: absolute thresholds mean nothing here");
   if (m.mean_abs > 0 && m.finite >= 16 && m.mse > kHeavyTail * m.mean_abs * m.mean_abs)
-    notes.push_back(fmt::format("few large deviations (mse is {:.0f} mean_abs^2): see max_abs",
-                                m.mse / (m.mean_abs * m.mean_abs)));
+    notes.push_back(
+        fmt::format("few large deviations (mse is {:.0f} mean_abs^2): see max_abs", m.mse / (m.mean_abs * m.mean_abs)));
   if (m.codes && m.codes->mean_step >= 0.25 && std::fabs(m.codes->mean_bias) >= 0.9 * m.codes->mean_step)
-    notes.push_back(fmt::format("codes are shifted in one direction ({:+.2f} steps on average): a zero point or rounding "
-                                "rule differs",
-                                m.codes->mean_bias));
+    notes.push_back(
+        fmt::format("codes are shifted in one direction ({:+.2f} steps on average): a zero point or rounding "
+                    "rule differs",
+                    m.codes->mean_bias));
   return notes;
 }
 

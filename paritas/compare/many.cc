@@ -47,7 +47,8 @@ ManyResult conclude_many(std::vector<std::string> subjects, std::vector<CompareR
     for (size_t b = a + 1; b < n; ++b, ++k) {
       const bool plain = !result.accelerated[a] && !result.accelerated[b];
       if (!any_difference(result.pairs[k])) {
-        result.findings.push_back(fmt::format("{} and {} are equal in every output.", result.subjects[a], result.subjects[b]));
+        result.findings.push_back(
+            fmt::format("{} and {} are equal in every output.", result.subjects[a], result.subjects[b]));
         continue;
       }
       (plain ? without : with) = true;
@@ -62,7 +63,8 @@ ManyResult conclude_many(std::vector<std::string> subjects, std::vector<CompareR
     result.findings.emplace_back(
         "Differences exist without the accelerator, so those to the accelerator are not the accelerator's alone.");
   else if (with)
-    result.findings.emplace_back("Only pairs with the accelerator differ: see what else differs between those recordings.");
+    result.findings.emplace_back(
+        "Only pairs with the accelerator differ: see what else differs between those recordings.");
   return result;
 }
 

@@ -22,7 +22,8 @@ struct ManyResult {
 // `pairs` in the order above.
 ManyResult conclude_many(std::vector<std::string> subjects, std::vector<CompareResult> pairs);
 
-// True when provenance names a provider or target (a simulated one, too) that is not the CPU. Imported dumps without provenance: false.
+// True when provenance names a provider or target (a simulated one, too) that is not the CPU. Imported dumps without
+// provenance: false.
 bool ran_on_accelerator(const RunInfo& info);
 
 }  // namespace paritas

@@ -41,7 +41,8 @@ std::string sanitised(const std::string& text) {
 
 std::string without_layout(const std::string& text) {
   const std::string small = lower(text);
-  for (const char* suffix : {"_nchw", "_nhwc", "_nhcw", "_ncs", "_nsc", "_nfc", "_ncf", ".nchw", ".nhwc", ".ncs", ".nsc"}) {
+  for (const char* suffix :
+       {"_nchw", "_nhwc", "_nhcw", "_ncs", "_nsc", "_nfc", "_ncf", ".nchw", ".nhwc", ".ncs", ".nsc"}) {
     const std::string s = suffix;
     if (small.size() > s.size() && small.compare(small.size() - s.size(), s.size(), s) == 0)
       return text.substr(0, text.size() - s.size());
@@ -186,9 +187,10 @@ class Pairer {
 
   static Unexpected collision(const Names& names, const std::vector<size_t>& same, const char* side,
                               const std::string& other, const std::string& applied) {
-    return input_error("names", fmt::format("the {}'s \"{}\" and \"{}\" become one name by the rules \"{}\": both claim "
-                                            "\"{}\"",
-                                            side, names.all[same[0]], names.all[same[1]], applied, other),
+    return input_error("names",
+                       fmt::format("the {}'s \"{}\" and \"{}\" become one name by the rules \"{}\": both claim "
+                                   "\"{}\"",
+                                   side, names.all[same[0]], names.all[same[1]], applied, other),
                        "say which is meant with an alias file");
   }
 
@@ -220,7 +222,8 @@ Result<std::map<std::string, std::string>> load_aliases(const Path& file) {
   PARITAS_ASSIGN(const std::string text, read_text(file, 1 << 20));
   PARITAS_ASSIGN(const Json json, parse_toml(text, file.string()));
   if (json.size() != 1 || !json.contains("aliases") || !json["aliases"].is_object())
-    return usage_error(file.string(), "holds no table [aliases]", "write lines like \"boxes\" = \"output0\" below [aliases]");
+    return usage_error(file.string(), "holds no table [aliases]",
+                       "write lines like \"boxes\" = \"output0\" below [aliases]");
   std::map<std::string, std::string> aliases;
   for (const auto& [from, to] : json["aliases"].items()) {
     if (!to.is_string()) return usage_error(file.string(), fmt::format("the alias of \"{}\" is not a text", from));

@@ -19,7 +19,8 @@ const Tensor* find(const Sample& sample, const std::string& name) {
 
 }  // namespace
 
-Result<std::vector<PairProposal>> propose_pairs(const Sample& reference, const std::vector<std::string>& unmatched_reference,
+Result<std::vector<PairProposal>> propose_pairs(const Sample& reference,
+                                                const std::vector<std::string>& unmatched_reference,
                                                 const Sample& device, const std::vector<std::string>& unmatched_device,
                                                 int threads, size_t limit) {
   std::vector<PairProposal> proposals;

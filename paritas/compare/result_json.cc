@@ -14,9 +14,9 @@ Json side_json(const SideInfo& side) { return {{"dtype", name(side.dtype)}, {"sh
 Json summary_json(const TensorSummary& summary) {
   Json metrics = Json::object();
   for (const MetricSummary& s : summary.metrics)
-    metrics[s.metric] = {{"samples", s.samples},          {"mean", json_number(s.mean)},
-                         {"median", json_number(s.median)}, {"p99", json_number(s.p99)},
-                         {"worst", json_number(s.worst)}, {"worst_sample", s.worst_sample}};
+    metrics[s.metric] = {
+        {"samples", s.samples},      {"mean", json_number(s.mean)},   {"median", json_number(s.median)},
+        {"p99", json_number(s.p99)}, {"worst", json_number(s.worst)}, {"worst_sample", s.worst_sample}};
   return {{"name", summary.name}, {"metrics", std::move(metrics)}};
 }
 

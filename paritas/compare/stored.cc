@@ -29,7 +29,8 @@ std::vector<std::string> unserved(const GateSet& gates, const TensorComparison& 
 bool same_comparison(const CompareResult& a, const CompareResult& b) {
   return a.reference == b.reference && a.device == b.device && a.gates_sha256 == b.gates_sha256 &&
          a.gate_texts == b.gate_texts && a.inputs_unverified == b.inputs_unverified &&
-         a.allow_extra_outputs == b.allow_extra_outputs && a.reference_info.model_sha256 == b.reference_info.model_sha256 &&
+         a.allow_extra_outputs == b.allow_extra_outputs &&
+         a.reference_info.model_sha256 == b.reference_info.model_sha256 &&
          a.device_info.model_sha256 == b.device_info.model_sha256 && a.reference_samples == b.reference_samples &&
          a.device_samples == b.device_samples;
 }
@@ -104,7 +105,8 @@ Result<CompareResult> merge_parts(std::vector<CompareResult> parts, const std::v
   if (parts.empty()) return usage_error("merge", "no result was given");
   std::vector<size_t> order(parts.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return parts[a].first_sample < parts[b].first_sample; });
+  std::sort(order.begin(), order.end(),
+            [&](size_t a, size_t b) { return parts[a].first_sample < parts[b].first_sample; });
   CompareResult whole = std::move(parts[order[0]]);
   for (size_t k = 1; k < order.size(); ++k) {
     CompareResult& next = parts[order[k]];
@@ -114,12 +116,14 @@ Result<CompareResult> merge_parts(std::vector<CompareResult> parts, const std::v
                          "merge parts of the same two recordings that were judged by the same gates");
     const uint64_t end = whole.first_sample + whole.samples;
     if (next.first_sample < end)
-      return input_error(subject, fmt::format("begins with sample {}, which {} holds already", next.first_sample,
-                                              subjects[order[k - 1]]),
-                         "give every part once");
+      return input_error(
+          subject,
+          fmt::format("begins with sample {}, which {} holds already", next.first_sample, subjects[order[k - 1]]),
+          "give every part once");
     if (next.first_sample > end)
-      return input_error(subject, fmt::format("begins with sample {}: samples {} to {} are missing", next.first_sample,
-                                              end, next.first_sample - 1),
+      return input_error(subject,
+                         fmt::format("begins with sample {}: samples {} to {} are missing", next.first_sample, end,
+                                     next.first_sample - 1),
                          "give all parts");
     whole.samples += next.samples;
     for (TensorComparison& t : next.tensors) whole.tensors.push_back(std::move(t));
@@ -172,7 +176,8 @@ BaselineComparison compare_with_baseline(const CompareResult& now, const Compare
 std::vector<std::string> provenance_differences(const RunInfo& a, const RunInfo& b) {
   std::vector<std::string> differences;
   const auto add = [&](const char* what, const std::string& x, const std::string& y) {
-    if (x != y) differences.push_back(fmt::format("{}: {} / {}", what, x.empty() ? "unknown" : x, y.empty() ? "unknown" : y));
+    if (x != y)
+      differences.push_back(fmt::format("{}: {} / {}", what, x.empty() ? "unknown" : x, y.empty() ? "unknown" : y));
   };
   add("tool", a.tool_version, b.tool_version);
   add("model", a.model_sha256.substr(0, 12), b.model_sha256.substr(0, 12));
@@ -183,7 +188,8 @@ std::vector<std::string> provenance_differences(const RunInfo& a, const RunInfo&
   if (threads_known) add("threads", fmt::format("{}", a.threads), fmt::format("{}", b.threads));
   add("runtime version", a.runtime.version, b.runtime.version);
   add("runtime library", a.runtime.sha256_before.substr(0, 12), b.runtime.sha256_before.substr(0, 12));
-  add("provider library", a.provider_library.sha256_before.substr(0, 12), b.provider_library.sha256_before.substr(0, 12));
+  add("provider library", a.provider_library.sha256_before.substr(0, 12),
+      b.provider_library.sha256_before.substr(0, 12));
   add("host", a.host, b.host);
   add("marked tensors", a.marks, b.marks);
   std::set<std::string> keys;

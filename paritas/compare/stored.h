@@ -27,10 +27,10 @@ struct Regression {
 };
 
 struct BaselineComparison {
-  std::string baseline;  // its file
-  std::vector<Regression> changes;  // the worst first: worse ones, then better ones
-  std::vector<std::string> gone;   // compared before, not now
-  std::vector<std::string> added;  // compared now, not before
+  std::string baseline;                 // its file
+  std::vector<Regression> changes;      // the worst first: worse ones, then better ones
+  std::vector<std::string> gone;        // compared before, not now
+  std::vector<std::string> added;       // compared now, not before
   std::vector<std::string> provenance;  // what differs between the two devices' runs
   std::vector<std::string> notes;
 };

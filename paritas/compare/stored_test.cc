@@ -22,14 +22,16 @@ constexpr size_t kSamples = 21;
 std::vector<float> values(size_t sample, double error) {
   std::vector<float> v(50);
   for (size_t i = 0; i < v.size(); ++i)
-    v[i] = static_cast<float>(std::sin(static_cast<double>(i * 7 + sample * 3)) + error * std::cos(static_cast<double>(i + sample)));
+    v[i] = static_cast<float>(std::sin(static_cast<double>(i * 7 + sample * 3)) +
+                              error * std::cos(static_cast<double>(i + sample)));
   return v;
 }
 
 std::pair<MemoryStream, MemoryStream> streams(size_t first, size_t end) {
   std::pair<MemoryStream, MemoryStream> pair{MemoryStream("ref"), MemoryStream("dev")};
   for (size_t s = first; s < end; ++s) {
-    for (auto [stream, error] : {std::pair(&pair.first, 0.0), std::pair(&pair.second, 0.01 * static_cast<double>(s % 5))}) {
+    for (auto [stream, error] :
+         {std::pair(&pair.first, 0.0), std::pair(&pair.second, 0.01 * static_cast<double>(s % 5))}) {
       stream->input("x", values(s, 0), s - first);
       stream->output("a", values(s, error), s - first);
       stream->intermediate("i", values(s + 9, error / 3), s - first);
@@ -95,7 +97,8 @@ TEST(MergeParts, GapsOverlapsAndStrangersAreErrors) {
     const auto merged = merge_parts(std::move(parts), names);
     return merged ? std::string("merged") : merged.error().message();
   };
-  EXPECT_THAT(merge({compare_range(0, 5, true), compare_range(6, kSamples, true)}), HasSubstr("samples 5 to 5 are missing"));
+  EXPECT_THAT(merge({compare_range(0, 5, true), compare_range(6, kSamples, true)}),
+              HasSubstr("samples 5 to 5 are missing"));
   EXPECT_THAT(merge({compare_range(0, 5, true), compare_range(4, kSamples, true)}), HasSubstr("begins with sample 4"));
   CompareResult other = compare_range(5, kSamples, true);
   other.gates_sha256 = "another";
@@ -184,7 +187,8 @@ TEST(Stored, ForeignAndBrokenFilesAreRefused) {
   EXPECT_THAT(compare_result_from_json(lying, "r").error().message(), HasSubstr("has no figures"));
 }
 
-CompareResult pair(const std::vector<float>& x, const std::vector<float>& y, const std::string& a, const std::string& b) {
+CompareResult pair(const std::vector<float>& x, const std::vector<float>& y, const std::string& a,
+                   const std::string& b) {
   MemoryStream s("s"), t("t");
   s.output("a", x).edit_info().provider = a;
   t.output("a", y).edit_info().provider = b;
@@ -195,12 +199,13 @@ CompareResult pair(const std::vector<float>& x, const std::vector<float>& y, con
 
 TEST(Many, SaysWhichDifferenceExistsWithoutTheAccelerator) {
   const std::string cpu = "CPUExecutionProvider", npu = "NPU";
-  ManyResult result = conclude_many(
-      {"host", "board", "npu"}, {pair({1, 2}, {1, 3}, cpu, cpu), pair({1, 2}, {1, 4}, cpu, npu), pair({1, 3}, {1, 4}, cpu, npu)});
+  ManyResult result =
+      conclude_many({"host", "board", "npu"},
+                    {pair({1, 2}, {1, 3}, cpu, cpu), pair({1, 2}, {1, 4}, cpu, npu), pair({1, 3}, {1, 4}, cpu, npu)});
   EXPECT_THAT(result.findings, Contains(HasSubstr("host and board differ with no accelerator")));
   EXPECT_THAT(result.findings, Contains(HasSubstr("not the accelerator's alone")));
-  result = conclude_many({"host", "board", "npu"},
-                         {pair({1, 2}, {1, 2}, cpu, cpu), pair({1, 2}, {1, 4}, cpu, npu), pair({1, 2}, {1, 4}, cpu, npu)});
+  result = conclude_many({"host", "board", "npu"}, {pair({1, 2}, {1, 2}, cpu, cpu), pair({1, 2}, {1, 4}, cpu, npu),
+                                                    pair({1, 2}, {1, 4}, cpu, npu)});
   EXPECT_THAT(result.findings, Contains(HasSubstr("Only pairs with the accelerator differ")));
   result = conclude_many({"a", "b", "c"}, {pair({1}, {2}, "", ""), pair({1}, {2}, "", npu), pair({1}, {2}, "", npu)});
   EXPECT_THAT(result.findings, Contains(HasSubstr("nothing is concluded")));

@@ -49,9 +49,8 @@ MetricSummary summary_of(const std::string& metric, const std::vector<Value>& va
 }  // namespace
 
 const std::vector<std::string>& summarised_metrics() {
-  static const std::vector<std::string> metrics = {"mean_abs", "mse",      "nmse",     "sqnr_db",
-                                                   "cosine",   "max_abs",  "max_step", "mean_step",
-                                                   "differing"};
+  static const std::vector<std::string> metrics = {"mean_abs", "mse",      "nmse",      "sqnr_db",  "cosine",
+                                                   "max_abs",  "max_step", "mean_step", "differing"};
   return metrics;
 }
 
@@ -70,8 +69,7 @@ std::vector<TensorSummary> summarise(const std::vector<TensorComparison>& tensor
       values.emplace_back(metrics.size());
     }
     for (size_t m = 0; m < metrics.size(); ++m)
-      if (const auto value = metric_value(*t.metrics, metrics[m]))
-        values[it->second][m].push_back({*value, &t.sample});
+      if (const auto value = metric_value(*t.metrics, metrics[m])) values[it->second][m].push_back({*value, &t.sample});
   }
   for (size_t i = 0; i < summaries.size(); ++i)
     for (size_t m = 0; m < metrics.size(); ++m)

@@ -32,7 +32,8 @@ Result<bool> equal_up_to_ties(const Tensor& reference_scores, const Tensor& refe
       // Within a tie the device's scores must tie as well, or its order would say something.
       for (size_t i = first + 1; i < end; ++i)
         if (other_scores[i] != other_scores[first]) return false;
-      std::vector<double> a(ids.begin() + static_cast<std::ptrdiff_t>(first), ids.begin() + static_cast<std::ptrdiff_t>(end));
+      std::vector<double> a(ids.begin() + static_cast<std::ptrdiff_t>(first),
+                            ids.begin() + static_cast<std::ptrdiff_t>(end));
       std::vector<double> b(other_ids.begin() + static_cast<std::ptrdiff_t>(first),
                             other_ids.begin() + static_cast<std::ptrdiff_t>(end));
       std::sort(a.begin(), a.end());

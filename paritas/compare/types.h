@@ -83,11 +83,11 @@ struct CompareResult {
   uint64_t deciding = 0;             // reasons of the verdict's own kind; the others are about what is better
   std::string reference, device;     // subjects
   RunInfo reference_info, device_info;
-  uint64_t first_sample = 0;                          // of the recordings, when only a part was compared
-  uint64_t samples = 0;                               // compared
+  uint64_t first_sample = 0;                           // of the recordings, when only a part was compared
+  uint64_t samples = 0;                                // compared
   uint64_t reference_samples = 0, device_samples = 0;  // that each side has
-  bool part = false;                                  // --samples: another part decides about the sample counts
-  bool inputs_unverified = false;  // the user said that unrecorded inputs may count as equal
+  bool part = false;                                   // --samples: another part decides about the sample counts
+  bool inputs_unverified = false;                      // the user said that unrecorded inputs may count as equal
   bool allow_extra_outputs = false;
   std::vector<TensorComparison> tensors;  // outputs first, then sample by sample, in the reference's order
   std::vector<TensorSummary> summaries;   // with more than one sample; in the order of the tensors
@@ -97,8 +97,8 @@ struct CompareResult {
   std::string gates_sha256;
   std::vector<std::string> gate_texts;
   std::vector<std::string> task_gates;  // gates on task checks, which a comparison of tensors cannot judge
-  bool decided_afterwards = false;  // gates were declared when the figures were known
-  std::vector<std::string> notes;   // "contents not re-hashed" and the like
+  bool decided_afterwards = false;      // gates were declared when the figures were known
+  std::vector<std::string> notes;       // "contents not re-hashed" and the like
 };
 
 }  // namespace paritas

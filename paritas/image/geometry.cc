@@ -25,18 +25,18 @@ Result<CropBox> plan_crop(const CropStep& crop, int64_t width, int64_t height, c
                                      top, right, bottom, width, height),
                          "a box is left, top, right, bottom in pixels");
     return CropBox{static_cast<float>(left), static_cast<float>(top), static_cast<float>(right),
-               static_cast<float>(bottom)};
+                   static_cast<float>(bottom)};
   }
   if (!crop.centre) return CropBox{0, 0, static_cast<float>(width), static_cast<float>(height)};
   const double exact = *crop.centre * static_cast<double>(std::min(width, height));
   if (crop.edges == CropEdges::kBeyond)
     return CropBox{static_cast<float>((w - exact) / 2), static_cast<float>((h - exact) / 2),
-               static_cast<float>((w + exact) / 2), static_cast<float>((h + exact) / 2)};
+                   static_cast<float>((w + exact) / 2), static_cast<float>((h + exact) / 2)};
   const int64_t square = side(exact, SizeRounding::kDown);
   const int64_t left = (width - square + 1) / 2;
   const int64_t top = (height - square + 1) / 2;
   return CropBox{static_cast<float>(left), static_cast<float>(top), static_cast<float>(left + square),
-             static_cast<float>(top + square)};
+                 static_cast<float>(top + square)};
 }
 
 void plan_letterbox(const ResizeStep& step, double crop_width, double crop_height, Geometry& plan) {

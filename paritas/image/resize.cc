@@ -221,8 +221,8 @@ bool columns_first(const Image& image, int64_t width, int64_t height) {
   return height < image.height && image.height - height > 2 * (image.width - width);
 }
 
-Result<Image> resize(const Image& image, int64_t width, int64_t height, Filter filter, const std::optional<CropBox>& part,
-                     PassOrder order) {
+Result<Image> resize(const Image& image, int64_t width, int64_t height, Filter filter,
+                     const std::optional<CropBox>& part, PassOrder order) {
   const CropBox whole{0, 0, static_cast<float>(image.width), static_cast<float>(image.height)};
   const CropBox box = part.value_or(whole);
   PARITAS_TRY(check_image_size(width, height, "resize"));

@@ -63,17 +63,17 @@ Judged judge(const Condition& c, std::optional<double> value, std::optional<doub
     return judged;
   }
   if (!unit) {
-    judged.text = fmt::format("{} has no {} here", c.metric,
-                              c.unit == GateUnit::kStorage ? "representable storage baseline"
-                                                           : fmt::format("unit \"{}\"", name(c.unit)));
+    judged.text = fmt::format(
+        "{} has no {} here", c.metric,
+        c.unit == GateUnit::kStorage ? "representable storage baseline" : fmt::format("unit \"{}\"", name(c.unit)));
     return judged;
   }
   judged.value = value;
   const double limit = c.value * *unit;
   judged.passed = holds(c.op, *value, limit);
-  const std::string limit_text =
-      c.unit == GateUnit::kAbsolute ? fmt::format("{}", c.value)
-                                    : fmt::format("{} {} = {:.4g}", c.value, name(c.unit), limit);
+  const std::string limit_text = c.unit == GateUnit::kAbsolute
+                                     ? fmt::format("{}", c.value)
+                                     : fmt::format("{} {} = {:.4g}", c.value, name(c.unit), limit);
   if (std::isnan(*value)) {
     judged.text = fmt::format("{} is NaN, {} {} was demanded", c.metric, name(c.op), limit_text);
     return judged;
@@ -273,9 +273,9 @@ Result<std::vector<std::string>> check_gates_match(const GateSet& gates, const s
 
 GateOutcome evaluate(const Gate& gate, const PairMetrics& metrics) {
   return decide(gate, [&](const Condition& condition) {
-    const bool other_tolerances = condition.metric == "outside" && metrics.outside &&
-                                  (metrics.outside_atol != condition.atol.value_or(0) ||
-                                   metrics.outside_rtol != condition.rtol.value_or(0));
+    const bool other_tolerances =
+        condition.metric == "outside" && metrics.outside &&
+        (metrics.outside_atol != condition.atol.value_or(0) || metrics.outside_rtol != condition.rtol.value_or(0));
     if (other_tolerances) return Judged{std::nullopt, false, "outside was counted with other tolerances"};
     return judge(condition, metric_value(metrics, condition.metric), unit_size(condition.unit, metrics));
   });

@@ -7,8 +7,8 @@
 //   op = ">="
 //   value = 0.99
 //
-// or inline: 'scores: cosine>=0.99', 'logits*: outside<=0, atol=1e-5, rtol=1e-5', 'y: max_abs<=2 steps or cosine>=0.999'.
-// docs/gates.md describes all of it.
+// or inline: 'scores: cosine>=0.99', 'logits*: outside<=0, atol=1e-5, rtol=1e-5', 'y: max_abs<=2 steps or
+// cosine>=0.999'. docs/gates.md describes all of it.
 #pragma once
 
 #include <functional>
@@ -122,7 +122,8 @@ Result<std::vector<std::string>> check_gates_match(const GateSet& gates, const s
 
 struct GateOutcome {
   const Gate* gate = nullptr;
-  // nullopt: it cannot be decided, since a figure that it needs does not exist. Else the value of the deciding condition.
+  // nullopt: it cannot be decided, since a figure that it needs does not exist. Else the value of the deciding
+  // condition.
   std::optional<double> value;
   bool passed = false;
   std::string text;  // "cosine 0.8696 < 0.99", "cosine 0.9999 >= 0.99"

@@ -49,9 +49,9 @@ Status check_condition(const Condition& c, bool of_task, const std::string& subj
   if (metric == nullptr)
     return usage_error(subject, fmt::format("\"{}\" is not a metric", c.metric), "use one of: " + known_metrics());
   if (c.unit != GateUnit::kAbsolute && metric->unit != "tensor")
-    return usage_error(subject, fmt::format("\"{}\" has no unit \"{}\": it is not in the tensor's own unit", c.metric,
-                                            name(c.unit)),
-                       "units go with max_abs, mean_abs, rmse and abs_p50 to abs_p999");
+    return usage_error(
+        subject, fmt::format("\"{}\" has no unit \"{}\": it is not in the tensor's own unit", c.metric, name(c.unit)),
+        "units go with max_abs, mean_abs, rmse and abs_p50 to abs_p999");
   if (c.metric == "outside" && !tolerance)
     return usage_error(subject, "a gate on \"outside\" needs atol, rtol or both",
                        "for example: 'scores: outside<=0, atol=1e-5, rtol=1e-5'");
@@ -174,7 +174,8 @@ Result<Gate> gate_from_json(const Json& object, const std::string& subject, size
       if (text.empty()) return usage_error(subject, fmt::format("{}: \"{}\" is empty", where, key));
       (key == "tensor" ? gate.tensor : key == "role" ? gate.role : key == "type" ? gate.type : gate.task) = text;
     } else if (key == "optional") {
-      if (!value.is_boolean()) return usage_error(subject, fmt::format("{}: \"optional\" must be true or false", where));
+      if (!value.is_boolean())
+        return usage_error(subject, fmt::format("{}: \"optional\" must be true or false", where));
       gate.optional = value.get<bool>();
     } else if (key == "any") {
       PARITAS_TRY(take_alternatives(value, subject, where, gate));
@@ -182,9 +183,8 @@ Result<Gate> gate_from_json(const Json& object, const std::string& subject, size
       PARITAS_ASSIGN(auto all, conditions_from_json(value, subject, where));
       gate.any.push_back(std::move(all));
     } else {
-      return usage_error(
-          subject, fmt::format("{}: unknown key \"{}\"", where, key),
-          "keys are tensor, role, type, task, metric, op, value, unit, atol, rtol, any, all, optional");
+      return usage_error(subject, fmt::format("{}: unknown key \"{}\"", where, key),
+                         "keys are tensor, role, type, task, metric, op, value, unit, atol, rtol, any, all, optional");
     }
   }
   if (has_own) {
@@ -269,8 +269,7 @@ Result<Condition> parse_comparison(const std::string& text, const std::string& s
     std::string number = trim(text.substr(at + name(op).size()));
     if (const auto space = number.rfind(' '); space != std::string::npos) {
       const auto unit = unit_from_name(number.substr(space + 1));
-      if (!unit || *unit == GateUnit::kAbsolute)
-        return usage_error(subject, "the threshold is not a number", kExample);
+      if (!unit || *unit == GateUnit::kAbsolute) return usage_error(subject, "the threshold is not a number", kExample);
       condition.unit = *unit;
       number = trim(number.substr(0, space));
     }
@@ -323,8 +322,8 @@ Result<GateSet> gates_from_json(const Json& json, const std::string& subject) {
   if (!json.is_object()) return usage_error(subject, "must be a table");
   GateSet set;
   for (const auto& [key, value] : json.items()) {
-    const bool tables = value.is_array() && std::all_of(value.begin(), value.end(),
-                                                        [](const Json& item) { return item.is_object(); });
+    const bool tables =
+        value.is_array() && std::all_of(value.begin(), value.end(), [](const Json& item) { return item.is_object(); });
     if (key == "gate" && tables) {
       for (size_t i = 0; i < value.size(); ++i) {
         PARITAS_ASSIGN(Gate gate, gate_from_json(value[i], subject, i + 1));

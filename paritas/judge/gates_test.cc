@@ -25,9 +25,7 @@ std::string toml_refusal(const std::string& text) {
   return set ? "accepted" : set.error().message();
 }
 
-std::vector<GateSubject> subjects(const std::vector<std::string>& names) {
-  return {names.begin(), names.end()};
-}
+std::vector<GateSubject> subjects(const std::vector<std::string>& names) { return {names.begin(), names.end()}; }
 
 PairMetrics with_cosine(double value) {
   PairMetrics m;
@@ -202,7 +200,8 @@ TEST(CheckGatesMatch, AMisspeltTensorIsAnErrorThatListsTheKnownOnes) {
 TEST(CheckGatesMatch, LongListsAreCut) {
   GateSet set;
   set.gates = {parse_gate("z: nmse<1").value()};
-  EXPECT_THAT(check_gates_match(set, subjects(std::vector<std::string>(20, "t"))).error().message(), HasSubstr("and 12 more"));
+  EXPECT_THAT(check_gates_match(set, subjects(std::vector<std::string>(20, "t"))).error().message(),
+              HasSubstr("and 12 more"));
 }
 
 bool passes(const char* condition, double value) {
@@ -395,8 +394,9 @@ TEST(Profiles, MonitorFlagsAtItsLimits) {
 }
 
 TEST(CheckGatesMatch, OptionalGatesThatApplyToNothingAreNotes) {
-  GateSet set = parse_gates_toml("[[gate]]\nrole=\"feature\"\noptional=true\nmetric=\"cosine\"\nop=\">\"\nvalue=0\n", "g")
-                    .value();
+  GateSet set =
+      parse_gates_toml("[[gate]]\nrole=\"feature\"\noptional=true\nmetric=\"cosine\"\nop=\">\"\nvalue=0\n", "g")
+          .value();
   const auto notes = check_gates_match(set, subjects({"a"}));
   ASSERT_TRUE(notes);
   ASSERT_EQ(notes->size(), 1u);

@@ -27,8 +27,12 @@ Json use_json(const CodeUse& use) {
 }
 
 Json codes_json(const IntegerFigures& f) {
-  return {{"count", f.count},         {"steps", f.steps},       {"mean_step", json_number(f.mean_step)},
-          {"mean_bias", json_number(f.mean_bias)}, {"max_step", f.max_step}, {"reference", use_json(f.reference)},
+  return {{"count", f.count},
+          {"steps", f.steps},
+          {"mean_step", json_number(f.mean_step)},
+          {"mean_bias", json_number(f.mean_bias)},
+          {"max_step", f.max_step},
+          {"reference", use_json(f.reference)},
           {"device", use_json(f.device)}};
 }
 
@@ -66,7 +70,8 @@ class Reader {
     if (cause_.empty()) cause_ = cause;
   }
   Status status() const {
-    return cause_.empty() ? Status{} : Status(input_error(subject_, "metrics: " + cause_, "is it a result of paritas?"));
+    return cause_.empty() ? Status{}
+                          : Status(input_error(subject_, "metrics: " + cause_, "is it a result of paritas?"));
   }
 
  private:
@@ -111,8 +116,10 @@ Result<IntegerFigures> codes_from_json(const Json& json, const std::string& subj
     r.complain("\"steps\" is no histogram");
   } else {
     for (size_t i = 0; i < f.steps.size(); ++i) {
-      if (!r.at("steps")[i].is_number_unsigned()) r.complain("\"steps\" is no histogram");
-      else f.steps[i] = r.at("steps")[i].get<uint64_t>();
+      if (!r.at("steps")[i].is_number_unsigned())
+        r.complain("\"steps\" is no histogram");
+      else
+        f.steps[i] = r.at("steps")[i].get<uint64_t>();
     }
   }
   PARITAS_TRY(r.status());

@@ -39,7 +39,8 @@ op = "<="
 value = 0
 )"},
       {"fp16-device",
-       "our choice: 40 dB is an error of 1 % of the signal's norm, some 20 dB above what storing alone costs in float16; "
+       "our choice: 40 dB is an error of 1 % of the signal's norm, some 20 dB above what storing alone costs in "
+       "float16; "
        "integers are not judged",
        R"([[gate]]
 type = "float"
@@ -69,7 +70,8 @@ op = "<="
 value = 0.5
 )"},
       {"detection-export",
-       "our choice, for an exported model on the CPU: the boxes that count are the same to 1 % of their area, scores to "
+       "our choice, for an exported model on the CPU: the boxes that count are the same to 1 % of their area, scores "
+       "to "
        "0.001",
        R"([[gate]]
 role = "scores"
@@ -96,7 +98,8 @@ op = "<="
 value = 0.001
 )"},
       {"detection-device",
-       "our choice, for a detector on an accelerator in float16: the boxes that count are found, with 5 % of their area "
+       "our choice, for a detector on an accelerator in float16: the boxes that count are found, with 5 % of their "
+       "area "
        "and 0.05 of their score, and the best class stays",
        R"([[gate]]
 role = "feature"

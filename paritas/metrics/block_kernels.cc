@@ -393,8 +393,7 @@ double reduced(const double* lanes) {
 
 BlockSums compare_block_impl(const Block& block, const PassOptions& options, Scratch& scratch, Totals& totals) {
   Pass pass{options, block.reference_type, block.device_type, scratch, totals, {}, {}};
-  const bool same =
-      pass.xt == pass.yt && options.scale == 1 && !options.reference_affine && !options.device_affine;
+  const bool same = pass.xt == pass.yt && options.scale == 1 && !options.reference_affine && !options.device_affine;
   const int64_t limit = is_float(pass.xt)
                             ? (pass.xt == DType::kF64 ? std::bit_cast<int64_t>(std::numeric_limits<double>::max())
                                                       : static_cast<int64_t>(encoding_of(pass.xt).max_finite))

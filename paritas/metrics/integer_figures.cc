@@ -16,8 +16,8 @@ constexpr uint64_t kUnit = 1 << 20;  // elements that a thread reads at a time
 
 // Whole numbers only, so that any order of adding gives the same.
 struct Counts {
-  std::vector<uint64_t> pairs;      // 8 bits: the joint histogram [x][y], which holds everything
-  std::vector<uint64_t> x, y;       // 16 bits: codes of each side
+  std::vector<uint64_t> pairs;       // 8 bits: the joint histogram [x][y], which holds everything
+  std::vector<uint64_t> x, y;        // 16 bits: codes of each side
   std::array<uint64_t, 17> steps{};  // 16 bits
   uint64_t step_sum = 0, max_step = 0;
   int64_t bias_sum = 0;

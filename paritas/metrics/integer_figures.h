@@ -1,5 +1,5 @@
-// Figures of quantised tensors that only their codes tell: steps, levels in use, saturation. One more pass, for 8-bit and
-// 16-bit integers; other types have no figures of this kind.
+// Figures of quantised tensors that only their codes tell: steps, levels in use, saturation. One more pass, for 8-bit
+// and 16-bit integers; other types have no figures of this kind.
 #pragma once
 
 #include <array>

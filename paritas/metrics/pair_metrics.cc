@@ -186,7 +186,8 @@ Result<PassOptions> checked(const Tensor& x, const Tensor& y, const MetricOption
   if (!is_tolerance(pass.rel_floor) || !is_tolerance(pass.atol) || !is_tolerance(pass.rtol))
     return usage_error("", "a tolerance or floor is negative or not finite", "use a number of at least 0");
   for (const auto* affine : {&pass.reference_affine, &pass.device_affine})
-    if (*affine && ((*affine)->scale.empty() || (*affine)->scale.size() != (*affine)->zero_point.size() || (*affine)->inner == 0))
+    if (*affine &&
+        ((*affine)->scale.empty() || (*affine)->scale.size() != (*affine)->zero_point.size() || (*affine)->inner == 0))
       return usage_error("", "a quantisation needs as many zero points as scales");
   if (pass.storage_type && !is_float(*pass.storage_type)) pass.storage_type.reset();
   return pass;

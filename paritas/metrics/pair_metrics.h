@@ -108,7 +108,7 @@ struct PairMetrics {
   double device_min = 0, device_max = 0, device_max_abs = 0;
   uint64_t reference_zeros = 0, device_zeros = 0;  // elements that are exactly zero, of pairs that are finite
   double reference_norm = 0;                       // sqrt(sum x^2) over finite pairs
-  double error_norm = 0;      // sqrt(sum d^2)
+  double error_norm = 0;                           // sqrt(sum d^2)
 
   // Both sides integer or bool: exact, in integer arithmetic (2^64 - 1 where the difference is larger still).
   std::optional<uint64_t> max_integer_difference;

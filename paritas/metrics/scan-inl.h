@@ -96,9 +96,14 @@ class ScanState {
     hn::Store(max_y_, d, lanes[3]);
     hn::Store(distance_, DU(), distances);
     const size_t count = hn::Lanes(d);
-    return {*std::min_element(lanes[0], lanes[0] + count),   *std::max_element(lanes[1], lanes[1] + count),
-            *std::min_element(lanes[2], lanes[2] + count),   *std::max_element(lanes[3], lanes[3] + count),
-            *std::max_element(distances, distances + count), n - equal_, zeros_x_, zeros_y_};
+    return {*std::min_element(lanes[0], lanes[0] + count),
+            *std::max_element(lanes[1], lanes[1] + count),
+            *std::min_element(lanes[2], lanes[2] + count),
+            *std::max_element(lanes[3], lanes[3] + count),
+            *std::max_element(distances, distances + count),
+            n - equal_,
+            zeros_x_,
+            zeros_y_};
   }
 
  private:

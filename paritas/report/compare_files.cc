@@ -13,7 +13,8 @@ namespace {
 // Quoted when it must be; a leading character that spreadsheets take for a formula is kept behind a quote mark.
 std::string field(const std::string& text) {
   std::string out = text;
-  if (!out.empty() && (out[0] == '=' || out[0] == '+' || out[0] == '@' || (out[0] == '-' && out.size() > 1 && !(out[1] >= '0' && out[1] <= '9') && out[1] != 'i')))
+  if (!out.empty() && (out[0] == '=' || out[0] == '+' || out[0] == '@' ||
+                       (out[0] == '-' && out.size() > 1 && !(out[1] >= '0' && out[1] <= '9') && out[1] != 'i')))
     out.insert(out.begin(), '\'');
   if (out.find_first_of(",\"\r\n") == std::string::npos) return out;
   std::string quoted = "\"";
@@ -38,12 +39,18 @@ std::string xml_text(std::string text) {
 std::string workflow_text(const std::string& text, bool property) {
   std::string out;
   for (char c : text) {
-    if (c == '%') out += "%25";
-    else if (c == '\r') out += "%0D";
-    else if (c == '\n') out += "%0A";
-    else if (property && c == ':') out += "%3A";
-    else if (property && c == ',') out += "%2C";
-    else out += c;
+    if (c == '%')
+      out += "%25";
+    else if (c == '\r')
+      out += "%0D";
+    else if (c == '\n')
+      out += "%0A";
+    else if (property && c == ':')
+      out += "%3A";
+    else if (property && c == ',')
+      out += "%2C";
+    else
+      out += c;
   }
   return out;
 }
@@ -61,8 +68,9 @@ std::string csv(const CompareResult& result) {
                        side ? field(to_string(side->shape)) : "");
     if (t.metrics) {
       const PairMetrics& m = *t.metrics;
-      out += fmt::format("{},{},{},{},{},{},{},{},{},{},", value(m.mean_abs), value(m.mse), value(m.rmse), value(m.cosine),
-                         value(m.max_abs), m.max_abs_index, value(m.nmse), value(m.sqnr_db), m.differing, m.count);
+      out +=
+          fmt::format("{},{},{},{},{},{},{},{},{},{},", value(m.mean_abs), value(m.mse), value(m.rmse), value(m.cosine),
+                      value(m.max_abs), m.max_abs_index, value(m.nmse), value(m.sqnr_db), m.differing, m.count);
       out += m.steps ? fmt::format("{},{},", value(m.steps->max), value(m.steps->mean)) : ",,";
     } else {
       out += ",,,,,,,,,,,,";
@@ -78,7 +86,8 @@ std::string junit(const CompareResult& result) {
   declaration.append_attribute("version") = "1.0";
   declaration.append_attribute("encoding") = "UTF-8";
   auto suite = document.append_child("testsuites").append_child("testsuite");
-  suite.append_attribute("name") = xml_text(fmt::format("paritas compare {} {}", result.reference, result.device)).c_str();
+  suite.append_attribute("name") =
+      xml_text(fmt::format("paritas compare {} {}", result.reference, result.device)).c_str();
   unsigned tests = 1, failures = 0, errors = 0, skipped = 0;
   const auto add = [&](const std::string& title, Verdict verdict, const std::string& text) {
     auto test = suite.append_child("testcase");

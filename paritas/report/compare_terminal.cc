@@ -57,8 +57,9 @@ std::string proposals_text(const CompareResult& result) {
   for (const PairProposal& p : result.proposals)
     out += fmt::format("Proposal   \"{}\" looks like the device's \"{}\" (NMSE {}{}): not used; say so with an alias\n",
                        p.reference, p.device, number(p.nmse, 2),
-                       p.runner_up.empty() ? ", no other of this shape"
-                                           : fmt::format(", next best {} with {}", p.runner_up, number(p.runner_up_nmse, 2)));
+                       p.runner_up.empty()
+                           ? ", no other of this shape"
+                           : fmt::format(", next best {} with {}", p.runner_up, number(p.runner_up_nmse, 2)));
   return out;
 }
 

@@ -55,7 +55,8 @@ std::string terminal(const ManyResult& result, const Style& style) {
       if (result.differences[k].empty()) continue;
       std::string list;
       for (const std::string& d : result.differences[k]) list += (list.empty() ? "" : "; ") + d;
-      out += dim(style, wrap(fmt::format("{} also differ in {}", pair_title(result, a, b), list), "", "  ", style.width));
+      out +=
+          dim(style, wrap(fmt::format("{} also differ in {}", pair_title(result, a, b), list), "", "  ", style.width));
     }
   return out;
 }
@@ -94,8 +95,11 @@ Json to_json(const ManyResult& result) {
 }
 
 Json to_json(const BaselineComparison& result) {
-  Json json = {{"baseline", result.baseline}, {"gone", result.gone}, {"added", result.added},
-               {"provenance", result.provenance}, {"notes", result.notes}};
+  Json json = {{"baseline", result.baseline},
+               {"gone", result.gone},
+               {"added", result.added},
+               {"provenance", result.provenance},
+               {"notes", result.notes}};
   json["changes"] = Json::array();
   for (const Regression& r : result.changes)
     json["changes"].push_back({{"tensor", r.tensor},

@@ -203,8 +203,10 @@ Result<std::unique_ptr<Worker>> Worker::start(const WorkerOptions& options) {
   Impl& state = *impl;
   PARITAS_TRY(state.launch());
   std::unique_ptr<Worker> worker(new Worker(std::move(impl)));
-  PARITAS_ASSIGN(const Json reply,
-                 state.ask({{"op", "hello"}, {"onnxruntime", options.onnxruntime.string()}, {"scratch", options.scratch.string()}}, "loading ONNX Runtime"));
+  PARITAS_ASSIGN(
+      const Json reply,
+      state.ask({{"op", "hello"}, {"onnxruntime", options.onnxruntime.string()}, {"scratch", options.scratch.string()}},
+                "loading ONNX Runtime"));
   PARITAS_ASSIGN(state.identity.version, json_string(reply, "version", kSubject));
   PARITAS_ASSIGN(state.identity.path, json_string(reply, "path", kSubject));
   state.runtime_hash = library_hash(state.identity.path);

@@ -63,7 +63,8 @@ Result<Tensor> transposed(const Tensor& tensor, const std::vector<size_t>& order
   return make_tensor(tensor.dtype, std::move(shape), Bytes::in_memory(std::move(out)), subject);
 }
 
-Result<Tensor> to_layout(const Tensor& tensor, const std::string& from, const std::string& to, const std::string& subject) {
+Result<Tensor> to_layout(const Tensor& tensor, const std::string& from, const std::string& to,
+                         const std::string& subject) {
   const auto refuse = [&](const std::string& cause) {
     return input_error(subject, fmt::format("layout {} to {}: {}", from, to, cause), "name every axis once, e.g. NCHW");
   };

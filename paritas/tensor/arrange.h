@@ -1,4 +1,5 @@
-// Tensors that lie in memory otherwise than row by row: padded rows and other orders of axes. The results lie in memory.
+// Tensors that lie in memory otherwise than row by row: padded rows and other orders of axes. The results lie in
+// memory.
 #pragma once
 
 #include <string>
@@ -8,9 +9,9 @@
 
 namespace paritas {
 
-// A buffer whose rows (along the last axis) begin every `row_pitch` bytes. The last row may end without padding. Errors:
-// the buffer has neither rows * row_pitch bytes nor that without the last padding; the pitch is smaller than a row; 4-bit
-// types.
+// A buffer whose rows (along the last axis) begin every `row_pitch` bytes. The last row may end without padding.
+// Errors: the buffer has neither rows * row_pitch bytes nor that without the last padding; the pitch is smaller than a
+// row; 4-bit types.
 Result<Tensor> without_padding(const Bytes& buffer, DType dtype, const Shape& shape, uint64_t row_pitch,
                                const std::string& subject);
 
@@ -18,6 +19,7 @@ Result<Tensor> without_padding(const Bytes& buffer, DType dtype, const Shape& sh
 Result<Tensor> transposed(const Tensor& tensor, const std::vector<size_t>& order, const std::string& subject);
 
 // Between layouts named by letters, e.g. "NHWC" to "NCHW". Errors: not the same letters, or not as many as axes.
-Result<Tensor> to_layout(const Tensor& tensor, const std::string& from, const std::string& to, const std::string& subject);
+Result<Tensor> to_layout(const Tensor& tensor, const std::string& from, const std::string& to,
+                         const std::string& subject);
 
 }  // namespace paritas

@@ -14,7 +14,8 @@ std::vector<double> values(const Tensor& tensor) {
 }
 
 TEST(Arrange, PaddingIsNoData) {
-  const std::vector<std::byte> buffer = {std::byte{1}, std::byte{2}, std::byte{9}, std::byte{3}, std::byte{4}, std::byte{9}};
+  const std::vector<std::byte> buffer = {std::byte{1}, std::byte{2}, std::byte{9},
+                                         std::byte{3}, std::byte{4}, std::byte{9}};
   auto whole = without_padding(Bytes::in_memory(buffer), DType::kU8, {2, 2}, 3, "b");
   ASSERT_TRUE(whole) << whole.error().message();
   EXPECT_THAT(values(*whole), testing::ElementsAre(1, 2, 3, 4));

@@ -222,7 +222,8 @@ Result<std::string> detect(const Path& path) {
                        fmt::format("if you know its format, name it with paritas import --format: {}", format_names()));
   std::string list;
   for (const std::string& fit : fits) list += (list.empty() ? "" : " and ") + fit;
-  return input_error(path.string(), fmt::format("fits several formats: {}", list), "choose one with paritas import --format");
+  return input_error(path.string(), fmt::format("fits several formats: {}", list),
+                     "choose one with paritas import --format");
 }
 
 const Format* find_format(const std::string& name) {

@@ -74,11 +74,13 @@ class Case {
     const Json policy = json_.contains("policy") && json_["policy"].is_object() ? json_["policy"] : Json::object();
     for (auto [key, value] : {std::pair("atol", &condition.atol), std::pair("rtol", &condition.rtol)}) {
       *value = policy.contains(key) ? number_from_json(policy[key]).value_or(NAN) : 1e-5;
-      if (!(**value >= 0) || !std::isfinite(**value)) return usage_error("policy", fmt::format("{} is no tolerance", key));
+      if (!(**value >= 0) || !std::isfinite(**value))
+        return usage_error("policy", fmt::format("{} is no tolerance", key));
     }
     gate.any = {{condition}};
     options.gates.gates = {gate};
-    options.gates.nonfinite = policy.value("nan", "forbidden") == "equal" ? NonfinitePolicy::kEqual : NonfinitePolicy::kSameInf;
+    options.gates.nonfinite =
+        policy.value("nan", "forbidden") == "equal" ? NonfinitePolicy::kEqual : NonfinitePolicy::kSameInf;
     options.gates.allow_extra_outputs = policy.value("extra", "forbidden") == "allowed";
     options.gates.exact_dtypes = policy.value("dtype", "may_differ") == "exact";
     options.pairing.normalised = policy.value("names", "exact") == "normalised";

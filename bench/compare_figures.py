@@ -1,7 +1,9 @@
 """Figures of comparing what people have: truth cases, mixed tensors, dumps, reproducibility. Cases of bench/figures."""
+import hashlib
 import json
 import math
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -86,5 +88,108 @@ def polygraphy_json(f) -> None:
     f.line("Polygraphy JSON of 300 MB", "faster than Python's json + base64 + numpy", done.stdout.strip() or done.stderr.strip()[-200:], done.returncode == 0)
 
 
+DETR = os.path.join(ROOT, "examples/detr-mini")
+MODELS = os.environ.get("PARITAS_TEST_MODELS") or os.path.join(ROOT, "../shared/models")
+DETECTION = """schema = "paritas.project/1"
+[model]
+reference = "{model}"
+[inputs.images]
+files = {images}
+[inputs.orig_target_sizes]
+value = [640, 480]
+dtype = "int64"
+shape = [1, 2]
+[targets]
+reference = "cpu"
+device = "qnn:htp,soc_model=77,htp_arch=73"
+[outputs.scores]
+role = "scores"
+[gates]
+profiles = ["detection-device"]
+[[task]]
+type = "detection"
+name = "detections"
+boxes = "boxes"
+scores = "scores"
+labels = "labels"
+format = "xyxy"
+"""
+CLASSIFICATION = """schema = "paritas.project/1"
+[model]
+reference = "{model}"
+[inputs.image]
+image = "{photo}"
+[inputs.image.steps]
+resize = {{ width = 224, height = 224, filter = "bicubic" }}
+mean = [127, 127, 127]
+std = [128, 128, 128]
+{crop}
+[targets]
+reference = "cpu"
+device = "cpu,opt=all"
+[[gate]]
+tensor = "*"
+metric = "cosine"
+op = ">="
+value = 0.9999
+[[gate]]
+task = "classes"
+metric = "top1_agreement"
+op = ">="
+value = 1
+[[task]]
+type = "classification"
+name = "classes"
+output = "logits"
+values = "logits"
+"""
+
+
+def check(project: str) -> dict:
+    """The result of paritas check on this project file."""
+    with tempfile.TemporaryDirectory() as folder:
+        with open(f"{folder}/paritas.toml", "w") as file:
+            file.write(project)
+        out = f"{folder}/check.json"
+        done = subprocess.run([PARITAS, "check", f"{folder}/paritas.toml", "--allow-outside", "--json", out, "--quiet"], capture_output=True, text=True)
+        if done.returncode not in (0, 1):
+            raise RuntimeError(f"exit {done.returncode}: {done.stderr}")
+        with open(out) as file:
+            return json.load(file)
+
+
+def detection_task(f) -> None:
+    images = [f"{DETR}/images.npy"] + [f"{DETR}/more/images_{i}.npy" for i in range(8)]
+    for model, files, required in (("detr_mini", images, "pass"), ("detr_mini_fragile", images[:1], "deviates")):
+        result = check(DETECTION.format(model=f"{DETR}/{model}.onnx", images=json.dumps(files)))
+        figures = {x["name"]: x["value"] for x in result["tasks"][0]["result"]["outcome"]["figures"]} if result["tasks"] else {}
+        shown = ", ".join(f"{k} {figures[k]:.4g}" for k in ("unmatched", "matched_iou_min", "max_score_difference", "same_top_class") if k in figures)
+        f.line(f"{model} vs qnn:htp, detection task, {len(files)} inputs", required,
+               f"task {result['tasks'][0]['verdict']}, check {result['verdict']}; {shown}",
+               result["tasks"][0]["verdict"] == required and result["verdict"] == required)
+
+
+def image_path(f) -> None:
+    """Photos through declared steps; the expected tensors, logits and answers are those that the model came with."""
+    folder = f"{MODELS}/efficientnet-lite0"
+    if not os.path.isdir(folder):
+        return f.skip("image path", "no shared models (PARITAS_TEST_MODELS)")
+    with open(f"{folder}/model.json") as file:
+        samples = {s["name"]: s for s in json.load(file)["samples"]}
+    centre = '[inputs.image.steps.crop]\ncentre = 0.875\nedges = "beyond"'
+    for name, photo, crop in (("cat_full", "chelsea.png", ""), ("cat_center", "chelsea.png", centre), ("coffee", "coffee.png", centre), ("rocket", "rocket.jpg", centre)):
+        result = check(CLASSIFICATION.format(model=f"{folder}/efficientnet-lite0.b1.onnx", photo=f"{MODELS}/photos/{photo}", crop=crop))
+        tensor = np.load(f"{folder}/inputs/{name}.npy")
+        same = result["inputs"][0]["tensors"][0]["tensor_sha256"] == hashlib.sha256(tensor.tobytes()).hexdigest()
+        logits = np.load(f"{folder}/expected/{name}.logits.npy").astype(np.float64).ravel()
+        expected = np.exp(logits - logits.max()) / np.exp(logits - logits.max()).sum()
+        top = result["tasks"][0]["result"]["rows"][0]["reference"]["top"]
+        close = all(abs(t["probability"] - expected[t["class"]]) < 1e-5 for t in top)
+        said = int(re.search(r"top-1 (\d+)", samples[name]["result"]).group(1))
+        f.line(f"EfficientNet-Lite0, {name} through the image path", f"tensor of the model's own, top-1 {said}, its probabilities",
+               f"tensor {'equal' if same else 'differs'}, top-1 {top[0]['class']} {top[0]['probability']:.4f}, probabilities {'equal to 1e-5' if close else 'differ'}; {result['verdict']}",
+               same and close and top[0]["class"] == said and result["verdict"] == "pass")
+
+
 CASES = [("truth", truth, False), ("mixed-tensors", mixed_tensors, False), ("reproducible", reproducible, False),
-         ("polygraphy-json", polygraphy_json, False)]
+         ("polygraphy-json", polygraphy_json, False), ("detection-task", detection_task, True), ("image-path", image_path, False)]

@@ -421,6 +421,15 @@ TEST_F(Compare, ExtraOutputsAndOtherTypesAsDeclared) {
   EXPECT_EQ(compare(reference_, wide, gates).verdict, Verdict::kDeviates);
 }
 
+TEST_F(Compare, AnInputOfTheDeviceIsNoOutput) {
+  reference_.output("y", {1, 2});
+  device_.input("y", {1, 2});
+  EXPECT_EQ(run({"*: max_abs<=0"}).verdict, Verdict::kInvalid);  // no output was compared
+  reference_.output("a", {1});
+  device_.output("a", {1});
+  EXPECT_EQ(run({"a: max_abs<=0"}).verdict, Verdict::kPass);
+}
+
 TEST_F(Compare, GatesOnTasksAreNotForgotten) {
   reference_.output("a", {1});
   device_.output("a", {1});

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "paritas/cli/commands.h"
@@ -23,7 +24,10 @@ struct Options {
 Status check_files(const Options& o) {
   PARITAS_TRY(check_json_target(o.common));
   PARITAS_TRY(check_output_file(o.csv, o.common.force));
-  return check_output_file(o.junit, o.common.force);
+  PARITAS_TRY(check_output_file(o.junit, o.common.force));
+  for (const auto& [a, b] : {std::pair(&o.csv, &o.junit), std::pair(&o.csv, &o.common.json), std::pair(&o.junit, &o.common.json)})
+    if (!a->empty() && *a == *b) return usage_error(*a, "was given for two outputs", "choose two names");
+  return {};
 }
 
 // Recordings, and what other tools wrote as far as it tells names, types and shapes by itself.
@@ -42,6 +46,9 @@ Result<CompareResult> compare_two(const Options& o, const std::string& a, const 
   PARITAS_ASSIGN(auto device, open(o, b, scratch.path()));
   if (!o.samples.empty()) {
     PARITAS_ASSIGN(const SampleRange range, parse_sample_range(o.samples));
+    const uint64_t most = std::max(reference->sample_count(), device->sample_count());
+    if (range.first >= most || (range.end != ~uint64_t{0} && range.end > most))
+      return usage_error("--samples " + o.samples, fmt::format("the recordings have {} samples", most));
     options.part = Part{range.first, reference->sample_count(), device->sample_count()};
     reference = samples_in_range(std::move(reference), range);
     device = samples_in_range(std::move(device), range);
@@ -76,6 +83,9 @@ Result<int> judge_stored(const Options& o) {
   if (o.recordings.size() > 1 || (!o.recordings.empty() && !flags.gates_file.empty()))
     return usage_error("--judge", "takes a stored result and one gates file, no recordings");
   if (!o.recordings.empty()) flags.gates_file = o.recordings[0];
+  if (!flags.roles.empty() || !flags.ranked.empty() || !flags.quantisations.empty() || !flags.aliases.empty() ||
+      flags.names != "exact" || flags.inputs_unverified || !o.samples.empty())
+    return usage_error("--judge", "judges what was compared: only gates can be given with it", "compare again for the rest");
   PARITAS_ASSIGN(const CompareOptions options, compare_options(flags, jobs(o.common)));
   if (options.gates.empty())
     return usage_error("--judge", "no gates were given", "paritas compare --judge RESULT.json GATES.toml");

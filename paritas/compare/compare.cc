@@ -67,6 +67,7 @@ class StreamComparison {
     }
     result_.inputs_unverified = options.inputs_unverified;
     result_.allow_extra_outputs = options.gates.allow_extra_outputs;
+    result_.settings = settings(options);
     result_.gates_sha256 = options.gates.sha256;
     for (const Gate& gate : options.gates.gates) result_.gate_texts.push_back(gate.text());
   }
@@ -90,6 +91,17 @@ class StreamComparison {
   }
 
  private:
+  static std::vector<std::string> settings(const CompareOptions& options) {
+    std::vector<std::string> texts;
+    if (options.pairing.normalised) texts.emplace_back("names normalised");
+    for (const auto& [from, to] : options.pairing.aliases) texts.push_back(fmt::format("alias {} = {}", from, to));
+    for (const auto& [name, role] : options.roles) texts.push_back(fmt::format("role {} = {}", name, role));
+    for (const auto& [name, rule] : options.input_rules) texts.push_back(fmt::format("input {}: {}", name, rule.text()));
+    for (const RankedPair& pair : options.ranked) texts.push_back(fmt::format("ranked {} = {}", pair.scores, pair.ids));
+    if (options.quantiles) texts.emplace_back("quantiles");
+    return texts;
+  }
+
   static std::vector<std::string> names_of(const RunInfo& info) {
     std::vector<std::string> names;
     for (const TensorInfo& t : info.tensors) names.push_back(t.name);
@@ -122,9 +134,21 @@ class StreamComparison {
       plan_.push_back({name, name, {}, false, device.at(name)->role, declared(name), nullptr, device.at(name)});
     unmatched_reference_ = pairing.unmatched_reference;
     unmatched_device_ = pairing.unmatched_device;
-    for (const auto& [name, role] : options_.roles)
-      if (std::none_of(plan_.begin(), plan_.end(), [&n = name](const Planned& p) { return p.name == n; }))
-        return usage_error(fmt::format("role of \"{}\"", name), "neither side has a tensor of this name");
+    return check_declared_names();
+  }
+
+  // A misspelt name must not be passed over.
+  Status check_declared_names() const {
+    const auto check = [this](const char* what, const std::string& name) -> Status {
+      if (find_plan(name) != nullptr) return {};
+      return usage_error(fmt::format("{} of \"{}\"", what, name), "neither side has a tensor of this name");
+    };
+    for (const auto& [name, role] : options_.roles) PARITAS_TRY(check("role", name));
+    for (const auto& [name, rule] : options_.input_rules) PARITAS_TRY(check("quantisation", name));
+    for (const RankedPair& pair : options_.ranked) {
+      PARITAS_TRY(check("ranking", pair.scores));
+      PARITAS_TRY(check("ranking", pair.ids));
+    }
     return {};
   }
 
@@ -164,7 +188,7 @@ class StreamComparison {
       const Tensor* x = p.in_reference ? references.find(p.name) : nullptr;
       const Tensor* y = p.device.empty() ? nullptr : devices.find(p.device);
       // What neither side holds in this sample is no gap, unless it is an output or a gate waits for it.
-      const bool must_exist = p.in_reference && (p.role == Role::kOutput || gated(p));
+      const bool must_exist = p.in_reference && (p.role != Role::kIntermediate || gated(p));
       if (x == nullptr && y == nullptr && !must_exist) continue;
       TensorComparison pair;
       pair.name = p.name;
@@ -189,6 +213,11 @@ class StreamComparison {
     return {};
   }
 
+  static bool same_quantisation(const std::optional<Quantisation>& a, const std::optional<Quantisation>& b) {
+    if (a.has_value() != b.has_value()) return false;
+    return !a || (a->scale == b->scale && a->zero_point == b->zero_point && a->axis == b->axis);
+  }
+
   Status measure(std::vector<TensorComparison>& pairs, std::vector<Work>& work) {
     std::vector<size_t> small, large;
     for (size_t i = 0; i < pairs.size(); ++i)
@@ -198,8 +227,12 @@ class StreamComparison {
     auto one = [&](size_t i, int threads) {
       work[i].options.threads = threads;
       const Planned& p = *work[i].plan;
+      // Inputs of one type and quantisation are compared as they are: to the bit.
+      const bool plain = p.role == Role::kInput && work[i].reference->dtype == work[i].device->dtype &&
+                         same_quantisation(p.reference_info->quantisation, p.device_info->quantisation);
+      const std::optional<Quantisation> none;
       auto made = compare_pair(p.name, p.role, *work[i].reference, *work[i].device, work[i].options,
-                               p.reference_info->quantisation, p.device_info->quantisation);
+                               plain ? none : p.reference_info->quantisation, plain ? none : p.device_info->quantisation);
       if (made) {
         pairs[i].metrics = std::move(made->metrics);
         pairs[i].notes = std::move(made->notes);
@@ -250,6 +283,13 @@ class StreamComparison {
     if (!agreement) return {};
     pair.verdict = agreement->equal ? Verdict::kPass : Verdict::kInvalid;
     pair.rule = agreement->equal ? agreement->text : "the inputs differ: " + agreement->text;
+    for (const Gate& gate : options_.gates.gates) {
+      if (!agreement->equal || !gate.names_exactly(pair.name)) continue;
+      const GateOutcome outcome = evaluate(gate, *pair.metrics);
+      if (outcome.passed) continue;
+      pair.verdict = outcome.value ? Verdict::kDeviates : Verdict::kInvalid;
+      pair.rule = outcome.text;
+    }
     return {};
   }
 
@@ -257,9 +297,13 @@ class StreamComparison {
   Status judge_ranked(TensorComparison& pair, const TensorsByName& references, const TensorsByName& devices) const {
     for (const RankedPair& ranked : options_.ranked) {
       if (ranked.ids != pair.name || !pair.compared() || pair.verdict != Verdict::kDeviates) continue;
+      // Only another order is excused: not another type where types must agree, nor codes of another meaning.
+      if (options_.gates.exact_dtypes && pair.reference->dtype != pair.device->dtype) continue;
       const Planned* scores = find_plan(ranked.scores);
       const Planned* ids = find_plan(ranked.ids);
       if (scores == nullptr || scores->device.empty() || ids == nullptr) continue;
+      const auto quantised = [](const TensorInfo* info) { return info != nullptr && info->quantisation.has_value(); };
+      if (quantised(ids->reference_info) || quantised(ids->device_info)) continue;
       const Tensor *a = references.find(scores->name), *b = references.find(ids->name);
       const Tensor *c = devices.find(scores->device), *d = devices.find(ids->device);
       if (a == nullptr || b == nullptr || c == nullptr || d == nullptr) continue;
@@ -283,6 +327,10 @@ class StreamComparison {
           return p.role == Role::kInput && p.in_reference && !p.device.empty();
         }))
       result_.notes.push_back("inputs are not recorded on both sides: equal inputs are assumed, as asked");
+    if (result_.reference == result_.device) result_.notes.emplace_back("both sides are the same recording");
+    for (const auto& [side, info] : {std::pair("reference", &result_.reference_info), std::pair("device", &result_.device_info)})
+      for (size_t i = 0; i < info->notes.size() && i < 5; ++i)
+        result_.notes.push_back(fmt::format("{}: {}", side, info->notes[i]));
     const std::string &x = result_.reference_info.model_sha256, &y = result_.device_info.model_sha256;
     if (!x.empty() && !y.empty() && x != y) result_.notes.push_back("the two sides ran different model files");
   }

@@ -421,6 +421,91 @@ TEST_F(Compare, ExtraOutputsAndOtherTypesAsDeclared) {
   EXPECT_EQ(compare(reference_, wide, gates).verdict, Verdict::kDeviates);
 }
 
+TEST_F(Compare, OnlyAnotherOrderOfEqualScoresIsExcused) {
+  const int64_t big = int64_t{1} << 53;
+  const auto stream = [](MemoryStream& s, std::vector<int64_t> scores, std::vector<int64_t> ids) {
+    s.add("scores", Role::kOutput, tensor_from_values(DType::kI64, {2}, scores));
+    s.add("ids", Role::kOutput, tensor_from_values(DType::kI64, {2}, ids));
+  };
+  const auto verdict = [&](std::vector<int64_t> scores, std::vector<int64_t> ids, std::vector<int64_t> device_ids) {
+    MemoryStream x("ref"), y("dev");
+    stream(x, scores, ids);
+    stream(y, scores, device_ids);
+    CompareOptions options;
+    options.inputs_unverified = true;
+    options.gates = gate_set({"*: differing<=0"});
+    options.ranked = {{"scores", "ids"}};
+    return compare_streams(x, y, options)->verdict;
+  };
+  EXPECT_EQ(verdict({5, 5}, {1, 2}, {2, 1}), Verdict::kPass);
+  EXPECT_EQ(verdict({big + 1, big}, {1, 2}, {2, 1}), Verdict::kDeviates);       // no tie
+  EXPECT_EQ(verdict({5, 5}, {big, 2}, {2, big + 1}), Verdict::kDeviates);       // other ids
+}
+
+TEST_F(Compare, SamplesWithOtherNamesAreNotPaired) {
+  for (MemoryStream* s : {&reference_, &device_}) s->output("a", {1}, 0).output("a", {1}, 1);
+  reference_.edit_info().sample_names = {"cat", "dog"};
+  EXPECT_EQ(run({"a: max_abs<=0"}).verdict, Verdict::kPass);
+  device_.edit_info().sample_names = {"dog", "zebra"};
+  EXPECT_EQ(run({"a: max_abs<=0"}).verdict, Verdict::kInvalid);
+}
+
+TEST_F(Compare, LongIntegersThatDifferNeverReadAsEqual) {
+  const int64_t big = int64_t{1} << 53;
+  reference_.add("a", Role::kOutput, tensor_from_values<int64_t>(DType::kI64, {2}, {big, 0}));
+  device_.add("a", Role::kOutput, tensor_from_values<int64_t>(DType::kI64, {2}, {big + 1, 0}));
+  for (const char* gate : {"a: max_abs<=0", "a: mean_abs<=0", "a: nmse<=0", "a: cosine>=1", "a: abs_p99<=0"})
+    EXPECT_EQ(run({gate}).verdict, Verdict::kDeviates) << gate;
+}
+
+TEST_F(Compare, DeclaredNamesMustExist) {
+  reference_.output("a", {1});
+  device_.output("a", {1});
+  CompareOptions options;
+  options.ranked = {{"a", "idss"}};
+  EXPECT_FALSE(compare_streams(reference_, device_, options));
+  options.ranked.clear();
+  options.input_rules["nope"] = {};
+  EXPECT_FALSE(compare_streams(reference_, device_, options));
+}
+
+TEST_F(Compare, InputsWithoutEvidenceAreNotRecorded) {
+  reference_.input("x", {}).output("a", {1});
+  device_.input("x", {}).output("a", {1});
+  const auto strict = [&] { return compare(reference_, device_, gate_set({"a: max_abs<=0"}), false).verdict; };
+  EXPECT_EQ(strict(), Verdict::kNotJudged);  // no element
+  MemoryStream x("ref"), y("dev");
+  for (MemoryStream* s : {&x, &y}) {
+    s->input("p", {1}, 0).input("q", {1}, 0).output("a", {1}, 0);
+    s->input("p", {1}, 1).output("a", {1}, 1);  // q is missing in the second sample
+  }
+  EXPECT_EQ(compare(x, y, gate_set({"a: max_abs<=0"}), false).verdict, Verdict::kNotJudged);
+}
+
+TEST_F(Compare, NanIsNoCode) {
+  reference_.input("x", {kNan, 1}).output("a", {1});
+  device_.add("x", Role::kInput, tensor_from_values<int8_t>(DType::kI8, {2}, {-128, 1})).output("a", {1});
+  CompareOptions options;
+  options.gates = gate_set({"a: max_abs<=0"});
+  options.input_rules["x"] = parse_quantisation_rule("scale=1,zero_point=0", "r").value();
+  EXPECT_EQ(compare_streams(reference_, device_, options)->verdict, Verdict::kInvalid);
+  MemoryStream fine("ref");
+  fine.input("x", {-128, 1}).output("a", {1});
+  EXPECT_EQ(compare_streams(fine, device_, options)->verdict, Verdict::kPass);
+  device_.edit_info().tensors[0].quantisation = Quantisation{{0.5}, {0}, {}};
+  EXPECT_EQ(compare_streams(fine, device_, options)->verdict, Verdict::kInvalid);  // contradicts the recording
+}
+
+TEST_F(Compare, QuantisedLongIntegersBeyondDoublesAreRefused) {
+  const int64_t big = int64_t{1} << 53;
+  for (MemoryStream* s : {&reference_, &device_}) {
+    s->add("a", Role::kOutput, tensor_from_values<int64_t>(DType::kI64, {1}, {s == &device_ ? big + 1 : big}));
+    s->edit_info().tensors[0].quantisation = Quantisation{{1.0}, {0}, {}};
+  }
+  CompareOptions options;
+  EXPECT_FALSE(compare_streams(reference_, device_, options));
+}
+
 TEST_F(Compare, AnInputOfTheDeviceIsNoOutput) {
   reference_.output("y", {1, 2});
   device_.input("y", {1, 2});

@@ -19,9 +19,10 @@ class Conclusion {
     result_.coverage = {};
     result_.unmatched_reference.clear();
     result_.unmatched_device.clear();
-    if (!result_.part && result_.reference_samples != result_.device_samples)
+    if (result_.reference_samples != result_.device_samples)
       builder_.invalid(fmt::format("the reference has {} samples, the device {}: they cannot be paired",
                                    result_.reference_samples, result_.device_samples));
+    refuse_other_samples();
     if (result_.samples == 0) builder_.invalid("nothing was compared: a recording holds no sample");
     std::stable_partition(result_.tensors.begin(), result_.tensors.end(),
                           [](const TensorComparison& t) { return t.role == Role::kOutput; });
@@ -39,6 +40,15 @@ class Conclusion {
   }
 
  private:
+  // Samples are paired in order: where both sides name them, the names must agree.
+  void refuse_other_samples() {
+    const auto &x = result_.reference_info.sample_names, &y = result_.device_info.sample_names;
+    for (size_t i = 0; i < std::min(x.size(), y.size()); ++i)
+      if (x[i] != y[i])
+        return builder_.invalid(fmt::format("sample {} is \"{}\" in the reference and \"{}\" on the device: they cannot be paired",
+                                            i, x[i], y[i]));
+  }
+
   void record(const TensorComparison& t) {
     Coverage& c = result_.coverage;
     if (t.role == Role::kInput) note_input(t);
@@ -69,7 +79,7 @@ class Conclusion {
   }
 
   void note_input(const TensorComparison& t) {
-    if (t.compared()) samples_with_inputs_.insert(t.sample);
+    if (t.compared() && t.metrics && t.metrics->count > 0) samples_with_inputs_.insert(t.sample);  // no element, no evidence
     inputs_missing_ |= t.missing();
   }
 

@@ -58,6 +58,11 @@ Difference difference(const TensorView& floats, const TensorView& codes, const Q
     load_as_double(floats.dtype(), floats.bytes(), first, std::span(x).first(n));
     load_as_double(codes.dtype(), codes.bytes(), first, std::span(q).first(n));
     for (size_t i = 0; i < n; ++i) {
+      if (std::isnan(x[i])) {  // no rule makes a code of it
+        ++result.differing;
+        result.largest = std::max<int64_t>(result.largest, 2);
+        continue;
+      }
       const int64_t d = quantise(static_cast<float>(x[i]), codes.dtype(), rule) - static_cast<int64_t>(q[i]);
       result.differing += d != 0;
       result.largest = std::max(result.largest, d < 0 ? -d : d);
@@ -164,6 +169,11 @@ Result<std::optional<InputAgreement>> compare_quantised_input(const Tensor& refe
   QuantisationRule used;
   if (rule) {
     used = *rule;
+    const bool contradicts = known && known->scale.size() == 1 && known->zero_point.size() == 1 &&
+                             (known->scale[0] != used.scale || known->zero_point[0] != used.zero_point);
+    if (contradicts)
+      return InputAgreement{false, fmt::format("the declared {} contradicts the recording, which says scale {}, zero point {}",
+                                               used.text(), known->scale[0], known->zero_point[0])};
   } else if (known && known->scale.size() == 1 && known->zero_point.size() == 1) {
     used.scale = known->scale[0];
     used.zero_point = known->zero_point[0];

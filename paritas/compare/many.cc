@@ -8,6 +8,7 @@ namespace paritas {
 namespace {
 
 bool any_difference(const CompareResult& pair) {
+  if (pair.coverage.outputs_compared == 0 || pair.reference_samples != pair.device_samples) return true;
   for (const TensorComparison& t : pair.tensors)
     if (t.role == Role::kOutput && (!t.compared() || t.metrics->differing > 0)) return true;
   return false;

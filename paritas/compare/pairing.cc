@@ -17,13 +17,10 @@ std::string lower(std::string text) {
   return text;
 }
 
-// TensorFlow's ":0", and only where something stands before it.
+// TensorFlow's ":0", and only where something stands before it. ":1" is another output of the node.
 std::string without_output_number(const std::string& text) {
-  const auto colon = text.rfind(':');
-  if (colon == std::string::npos || colon == 0 || colon + 1 == text.size()) return text;
-  for (size_t i = colon + 1; i < text.size(); ++i)
-    if (text[i] < '0' || text[i] > '9') return text;
-  return text.substr(0, colon);
+  const bool first = text.size() > 2 && text.compare(text.size() - 2, 2, ":0") == 0;
+  return first ? text.substr(0, text.size() - 2) : text;
 }
 
 // What is no letter or digit becomes "_"; at the ends it goes (SNPE and QNN write "/a/b.c" as "_a_b_c").
@@ -67,7 +64,7 @@ struct Rule {
 };
 
 constexpr Rule kRules[] = {
-    {"output number", "a trailing \":0\" (any number) does not count", without_output_number},
+    {"output number", "a trailing \":0\" does not count", without_output_number},
     {"fused", "a fused node that lists its members (\"a + b\", \"a;b\") carries the result of the last", last_member},
     {"layout", "a trailing _nchw, _nhwc, _ncs, _nsc, .nchw, ... does not count", without_layout},
     {"sanitised", "whatever is no letter or digit counts as \"_\", and not at all at the ends", sanitised},

@@ -50,6 +50,11 @@ TEST(Pairing, RulesAreTriedInOrderAndNamed) {
             Texts{"/Head/Out:0 = head_out.nchw (output number + layout + sanitised + case)"});
 }
 
+TEST(Pairing, OtherOutputsOfANodeAreNotTheFirst) {
+  EXPECT_EQ(pairs({"y:1"}, {"y:2"}, normalised()), Texts{});
+  EXPECT_EQ(pairs({"y"}, {"y:1"}, normalised()), Texts{});
+}
+
 TEST(Pairing, NamesThatBecomeOneAreAnError) {
   EXPECT_THAT(pairs({"a/b", "a_b"}, {"a_b"}, normalised()).front(), HasSubstr("become one name"));
   EXPECT_THAT(pairs({"a/b", "a.b"}, {"a_b"}, normalised()).front(), HasSubstr("become one name"));

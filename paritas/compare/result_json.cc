@@ -2,12 +2,19 @@
 
 #include <fmt/format.h>
 
+#include "paritas/base/sha256.h"
 #include "paritas/judge/metric_table.h"
 
 namespace paritas {
 namespace {
 
 constexpr uint64_t kLargestResult = uint64_t{4} << 30;  // bytes of a stored result that are read
+
+// Over all that a later judgement rests on: it shows accidents and careless edits; it is no signature.
+std::string tensors_hash(const Json& tensors, uint64_t first_sample, uint64_t samples) {
+  const std::string text = fmt::format("{} {} {}", first_sample, samples, dump_json(tensors, -1));
+  return sha256_hex(std::as_bytes(std::span(text)));
+}
 
 Json side_json(const SideInfo& side) { return {{"dtype", name(side.dtype)}, {"shape", side.shape}}; }
 
@@ -130,6 +137,7 @@ Json to_json(const CompareResult& result) {
                {"inputs_unverified", result.inputs_unverified},
                {"allow_extra_outputs", result.allow_extra_outputs},
                {"gates", result.gate_texts},
+               {"settings", result.settings},
                {"task_gates", result.task_gates},
                {"gates_sha256", result.gates_sha256},
                {"decided_afterwards", result.decided_afterwards}};
@@ -139,6 +147,7 @@ Json to_json(const CompareResult& result) {
     json[key] = std::move(array);
   };
   fill("tensors", result.tensors, [](const TensorComparison& t) { return to_json(t); });
+  json["tensors_sha256"] = tensors_hash(json["tensors"], result.first_sample, result.samples);
   fill("summaries", result.summaries, summary_json);
   json["unmatched"] = {{"reference", result.unmatched_reference}, {"device", result.unmatched_device}};
   fill("proposals", result.proposals, [](const PairProposal& p) {
@@ -174,6 +183,7 @@ Result<CompareResult> compare_result_from_json(const Json& json, const std::stri
   PARITAS_ASSIGN(r.device_samples, json_uint(json, "device_samples", subject));
   PARITAS_ASSIGN(r.gates_sha256, json_string(json, "gates_sha256", subject));
   PARITAS_ASSIGN(r.gate_texts, strings(json, "gates", subject));
+  PARITAS_ASSIGN(r.settings, strings(json, "settings", subject));
   PARITAS_ASSIGN(r.task_gates, strings(json, "task_gates", subject));
   PARITAS_ASSIGN(r.notes, strings(json, "notes", subject));
   r.part = flag(json, "part");
@@ -181,6 +191,9 @@ Result<CompareResult> compare_result_from_json(const Json& json, const std::stri
   r.allow_extra_outputs = flag(json, "allow_extra_outputs");
   r.decided_afterwards = flag(json, "decided_afterwards");
   PARITAS_ASSIGN(const Json* tensors, json_array(json, "tensors", subject));
+  PARITAS_ASSIGN(const std::string hash, json_string(json, "tensors_sha256", subject));
+  if (hash != tensors_hash(*tensors, r.first_sample, r.samples))
+    return input_error(subject, "its tensors were changed after it was written", "compare again");
   for (const Json& item : *tensors) {
     PARITAS_ASSIGN(TensorComparison t, tensor_from_json(item, subject));
     r.tensors.push_back(std::move(t));

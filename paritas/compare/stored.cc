@@ -32,7 +32,8 @@ bool same_comparison(const CompareResult& a, const CompareResult& b) {
          a.allow_extra_outputs == b.allow_extra_outputs &&
          a.reference_info.model_sha256 == b.reference_info.model_sha256 &&
          a.device_info.model_sha256 == b.device_info.model_sha256 && a.reference_samples == b.reference_samples &&
-         a.device_samples == b.device_samples;
+         a.device_samples == b.device_samples && a.settings == b.settings &&
+         to_json(a.reference_info) == to_json(b.reference_info) && to_json(a.device_info) == to_json(b.device_info);
 }
 
 using Key = std::pair<std::string, std::string>;  // tensor, sample
@@ -113,7 +114,7 @@ Result<CompareResult> merge_parts(std::vector<CompareResult> parts, const std::v
     const std::string& subject = subjects[order[k]];
     if (!same_comparison(whole, next))
       return input_error(subject, fmt::format("is a part of another comparison than {}", subjects[order[0]]),
-                         "merge parts of the same two recordings that were judged by the same gates");
+                         "merge parts of the same two recordings, compared in the same way and judged by the same gates");
     const uint64_t end = whole.first_sample + whole.samples;
     if (next.first_sample < end)
       return input_error(
@@ -132,7 +133,12 @@ Result<CompareResult> merge_parts(std::vector<CompareResult> parts, const std::v
         whole.notes.push_back(std::move(note));
   }
   const uint64_t common = std::min(whole.reference_samples, whole.device_samples);
-  whole.part = whole.first_sample != 0 || whole.samples != common;
+  const auto missing = [](uint64_t first, uint64_t last) {
+    return input_error("merge", fmt::format("samples {} to {} are missing", first, last), "give all parts");
+  };
+  if (whole.first_sample != 0) return missing(0, whole.first_sample - 1);
+  if (whole.samples < common) return missing(whole.samples, common - 1);
+  whole.part = false;
   conclude(whole);
   return whole;
 }

@@ -103,8 +103,22 @@ TEST(MergeParts, GapsOverlapsAndStrangersAreErrors) {
   CompareResult other = compare_range(5, kSamples, true);
   other.gates_sha256 = "another";
   EXPECT_THAT(merge({compare_range(0, 5, true), other}), HasSubstr("another comparison"));
-  // A part that is merged alone stays a part.
-  EXPECT_TRUE(merge_parts({compare_range(0, 5, true)}, {"p"})->part);
+  // What is missing at an end is missing as well.
+  EXPECT_THAT(merge({compare_range(0, 5, true)}), HasSubstr("samples 5 to 20 are missing"));
+  EXPECT_THAT(merge({compare_range(5, kSamples, true)}), HasSubstr("samples 0 to 4 are missing"));
+  other = compare_range(5, kSamples, true);
+  other.settings = {"ranked scores = ids"};
+  EXPECT_THAT(merge({compare_range(0, 5, true), other}), HasSubstr("another comparison"));
+  other = compare_range(5, kSamples, true);
+  other.device_info.start = "2026-01-01T00:00:00Z";  // recorded again in between
+  EXPECT_THAT(merge({compare_range(0, 5, true), other}), HasSubstr("another comparison"));
+}
+
+TEST(Parts, SidesOfDifferentLengthAreInvalidInEveryPart) {
+  auto [x, y] = streams(0, 3);
+  CompareOptions o = options();
+  o.part = Part{0, 3, 2};
+  EXPECT_EQ(compare_streams(x, y, o)->verdict, Verdict::kInvalid);
 }
 
 TEST(Summaries, NameTheWorstSample) {
@@ -184,7 +198,16 @@ TEST(Stored, ForeignAndBrokenFilesAreRefused) {
   }
   Json lying = json;
   lying["tensors"][0].erase("metrics");
-  EXPECT_THAT(compare_result_from_json(lying, "r").error().message(), HasSubstr("has no figures"));
+  EXPECT_THAT(compare_result_from_json(lying, "r").error().message(), HasSubstr("were changed after"));
+  // Edited figures, verdicts, sample counts, and tensors that were taken out.
+  for (const char* pointer : {"/tensors/0/metrics/max_abs", "/tensors/0/verdict", "/samples", "/first_sample"}) {
+    Json edited = json;
+    edited[Json::json_pointer(pointer)] = pointer == std::string("/tensors/0/verdict") ? Json("invalid") : Json(7);
+    EXPECT_FALSE(compare_result_from_json(edited, "r")) << pointer;
+  }
+  Json shorter = json;
+  shorter["tensors"].erase(0);
+  EXPECT_FALSE(compare_result_from_json(shorter, "r"));
 }
 
 CompareResult pair(const std::vector<float>& x, const std::vector<float>& y, const std::string& a,

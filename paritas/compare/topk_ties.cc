@@ -1,15 +1,31 @@
 #include "paritas/compare/topk_ties.h"
 
 #include <algorithm>
+#include <cstring>
 #include <vector>
 
 namespace paritas {
 namespace {
 
-Result<std::vector<double>> values_of(const Tensor& tensor) {
+// long double holds every 64-bit integer; double does not.
+Result<std::vector<long double>> values_of(const Tensor& tensor) {
   PARITAS_ASSIGN(const TensorView view, TensorView::of(tensor));
-  std::vector<double> values(view.count());
-  load_as_double(view.dtype(), view.bytes(), 0, values);
+  std::vector<long double> values(view.count());
+  const auto take = [&]<class T>(T value) {
+    for (size_t i = 0; i < values.size(); ++i) {
+      std::memcpy(&value, view.bytes().data() + i * sizeof(T), sizeof(T));
+      values[i] = value;
+    }
+  };
+  if (view.dtype() == DType::kI64) {
+    take(int64_t{});
+  } else if (view.dtype() == DType::kU64) {
+    take(uint64_t{});
+  } else {
+    std::vector<double> doubles(view.count());
+    load_as_double(view.dtype(), view.bytes(), 0, doubles);
+    std::copy(doubles.begin(), doubles.end(), values.begin());
+  }
   return values;
 }
 
@@ -32,9 +48,9 @@ Result<bool> equal_up_to_ties(const Tensor& reference_scores, const Tensor& refe
       // Within a tie the device's scores must tie as well, or its order would say something.
       for (size_t i = first + 1; i < end; ++i)
         if (other_scores[i] != other_scores[first]) return false;
-      std::vector<double> a(ids.begin() + static_cast<std::ptrdiff_t>(first),
+      std::vector<long double> a(ids.begin() + static_cast<std::ptrdiff_t>(first),
                             ids.begin() + static_cast<std::ptrdiff_t>(end));
-      std::vector<double> b(other_ids.begin() + static_cast<std::ptrdiff_t>(first),
+      std::vector<long double> b(other_ids.begin() + static_cast<std::ptrdiff_t>(first),
                             other_ids.begin() + static_cast<std::ptrdiff_t>(end));
       std::sort(a.begin(), a.end());
       std::sort(b.begin(), b.end());

@@ -68,8 +68,12 @@ Judged judge(const Condition& c, std::optional<double> value, std::optional<doub
         c.unit == GateUnit::kStorage ? "representable storage baseline" : fmt::format("unit \"{}\"", name(c.unit)));
     return judged;
   }
-  judged.value = value;
   const double limit = c.value * *unit;
+  if (!std::isfinite(limit)) {
+    judged.text = fmt::format("{} has no finite limit: {} {} is {}", c.metric, c.value, name(c.unit), limit);
+    return judged;
+  }
+  judged.value = value;
   judged.passed = holds(c.op, *value, limit);
   const std::string limit_text = c.unit == GateUnit::kAbsolute
                                      ? fmt::format("{}", c.value)

@@ -306,6 +306,15 @@ TEST(GateUnits, AMissingUnitIsNoPassAndNoFailure) {
   EXPECT_THAT(refusal("a: max_abs<=0.9 volts"), HasSubstr("the threshold is not a number"));
 }
 
+TEST(GateUnits, ALimitThatIsNotFiniteDecidesNothing) {
+  PairMetrics m = figures();
+  m.reference_min = -1.7e308;
+  m.reference_max = 1.7e308;
+  EXPECT_FALSE(evaluate(parse_gate("a: max_abs<=0.1 range").value(), m).value);
+  m.steps->size = NAN;  // a scale per channel
+  EXPECT_FALSE(evaluate(parse_gate("a: max_abs<=2 steps").value(), m).value);
+}
+
 TEST(GateAlternatives, AnyOfThemWithAllOfItsConditions) {
   const auto outcome = [](const std::string& condition) {
     return evaluate(parse_gate("a: " + condition).value(), figures());

@@ -69,6 +69,17 @@ void fill_range(const Range& range, double& min, double& max, double& max_abs) {
   max_abs = range.max_abs();
 }
 
+// Doubles lose differences of long integers, and squares of tiny ones vanish: what differs must not read as 0.
+void never_below_a_difference(PairMetrics& m) {
+  if (m.max_integer_difference) m.max_abs = std::max(m.max_abs, static_cast<double>(*m.max_integer_difference));
+  if (m.max_abs > 0 && m.mean_abs == 0) {  // lost in rounding: not known
+    m.mean_abs = m.mse = m.rmse = m.nmse = m.sqnr_db = m.cosine_distance = m.cosine = kNaN;
+    if (m.abs_quantiles) m.abs_quantiles->fill(m.max_abs);
+  }
+  if (m.max_abs > 0 && m.mse == 0) m.mse = std::numeric_limits<double>::denorm_min();
+  if (m.abs_quantiles && m.max_abs < std::numeric_limits<double>::min()) m.abs_quantiles->fill(m.max_abs);
+}
+
 }  // namespace
 
 double scale_for_sums(const Totals& totals) {
@@ -114,6 +125,7 @@ PairMetrics figures(DType reference, DType device, uint64_t count, const PassOpt
   m.max_abs_device = totals.max_abs_device;
   m.max_rel = totals.max_rel;
   fill_norms(sums, options.scale, m);
+  never_below_a_difference(m);
   return m;
 }
 

@@ -197,7 +197,7 @@ class Check {
       for (size_t i = 0; i < result_.tasks.size(); ++i) {
         const ProjectTask& task = plan_.project.tasks[i];
         if (std::find(task.outputs.begin(), task.outputs.end(), tensor.name) == task.outputs.end()) continue;
-        if (result_.tasks[i].gates.empty()) continue;
+        if (result_.tasks[i].gates.empty() || !compares_sides(task, plan_.project.gates)) continue;
         tensor.verdict = Verdict::kPass;
         tensor.rule = fmt::format("left to the task \"{}\"", task.name);
         break;

@@ -120,6 +120,27 @@ Result<std::vector<std::string>> check_task_gates(const GateSet& gates, const st
   return notes;
 }
 
+bool compares_sides(const ProjectTask& task, const GateSet& gates) {
+  if (std::holds_alternative<CommandSpec>(task.spec)) return true;  // what it judges is the user's business
+  const bool detection = std::holds_alternative<DetectionSpec>(task.spec);
+  const auto compares = [detection](const Condition& c) {
+    const bool below = c.op == GateOp::kLess || c.op == GateOp::kLessEqual || c.op == GateOp::kEqual;
+    const bool above = c.op == GateOp::kGreater || c.op == GateOp::kGreaterEqual || c.op == GateOp::kEqual;
+    const auto among = [&c](std::initializer_list<const char*> names) {
+      return std::any_of(names.begin(), names.end(), [&c](const char* name) { return c.metric == name; });
+    };
+    if (detection) return below && among({"unmatched", "unmatched_beyond_near"});
+    return (above && c.value > 0 && among({"top1_agreement", "top1_agreement_low", "topk_agreement", "topk_order_agreement"})) ||
+           (below && among({"max_probability_difference", "mean_probability_difference", "max_top1_probability_difference",
+                            "max_kl_divergence", "mean_kl_divergence", "accuracy_drop", "accuracy_drop_high"}));
+  };
+  for (const Gate* gate : gates.for_task(task.name))
+    if (std::all_of(gate->any.begin(), gate->any.end(),
+                    [&](const auto& all) { return std::any_of(all.begin(), all.end(), compares); }))
+      return true;
+  return false;
+}
+
 Result<TaskResult> run_task(const ProjectTask& task, const TaskInputs& inputs) {
   TaskResult result;
   result.name = task.name;

@@ -171,6 +171,7 @@ Json to_json(const RunInfo& info) {
   json["marks"] = info.marks;
   json["pinned"] = info.pinned;
   json["notes"] = info.notes;
+  if (!info.sample_names.empty()) json["sample_names"] = info.sample_names;
   json["host"] = info.host;
   json["start"] = info.start;
   json["seconds"] = info.seconds;
@@ -213,6 +214,7 @@ Result<RunInfo> run_info_from_json(const Json& json, const std::string& subject)
   info.marks = text_or_empty(json, "marks");
   info.pinned = texts_or_empty(json, "pinned");
   info.notes = texts_or_empty(json, "notes");
+  info.sample_names = texts_or_empty(json, "sample_names");
   info.host = text_or_empty(json, "host");
   info.start = text_or_empty(json, "start");
   if (auto it = json.find("seconds"); it != json.end() && it->is_number()) info.seconds = it->get<double>();

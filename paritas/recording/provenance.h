@@ -70,6 +70,7 @@ struct RunInfo {
   std::string marks;                // "none", "all", or the patterns
   std::vector<std::string> pinned;  // "batch=1"
   std::vector<std::string> notes;
+  std::vector<std::string> sample_names;  // what the samples are called where they come from; empty: they have no names
   std::string host;   // system, machine and core count
   std::string start;  // ISO 8601, UTC
   double seconds = 0;

@@ -104,7 +104,11 @@ std::string comparison_table(const CompareResult& result, const Style& style) {
   out +=
       fmt::format("\nCoverage   {} of {} outputs compared, {} gated", c.outputs_compared, c.outputs, c.outputs_gated);
   if (c.intermediates > 0) out += fmt::format("; {} of {} intermediates", c.intermediates_compared, c.intermediates);
-  out += fmt::format("; {} sample{}\n", result.samples, result.samples == 1 ? "" : "s");
+  out += fmt::format("; {} sample{}", result.samples, result.samples == 1 ? "" : "s");
+  if (result.part && result.samples > 0)
+    out += fmt::format(" (a part: {} to {} of {}; paritas merge joins parts)", result.first_sample,
+                       result.first_sample + result.samples - 1, result.reference_samples);
+  out += "\n";
   for (const auto& [side, names] :
        {std::pair("reference", &result.unmatched_reference), std::pair("device", &result.unmatched_device)}) {
     if (names->empty()) continue;

@@ -28,8 +28,12 @@ std::string pair_cell(const TensorComparison& t) {
 std::string terminal(const ManyResult& result, const Style& style) {
   std::string out = banner(style, result.verdict);
   const CompareResult& first = result.pairs.front();
-  for (size_t i = 0; i < first.deciding && i < 2; ++i)
-    out += (i == 0 ? "   " : std::string(name(result.verdict).size() + 3, ' ')) + first.reasons[i] + "\n";
+  const CompareResult* deciding = &first;  // of the pairs with the first recording, those that gates judge
+  for (size_t b = 1; b < result.subjects.size(); ++b)
+    if (result.pairs[b - 1].verdict < deciding->verdict) deciding = &result.pairs[b - 1];
+  for (size_t i = 0; i < deciding->deciding && i < 2; ++i)
+    out += (i == 0 ? "   " : std::string(name(result.verdict).size() + 3, ' ')) + deciding->device + ": " +
+           deciding->reasons[i] + "\n";
   out += "\n";
   const size_t n = result.subjects.size();
   std::vector<std::string> header = {"output"};

@@ -122,7 +122,7 @@ void add_agreement(ClassificationResult& result, const Facts& f) {
   // With one row and nothing decided, a share of 0 would be a judgement about the device that nobody made.
   if (n == 0 || f.undecidable == n) {
     const std::string why = n == 0 ? "no row has a usable reference" : "the reference never prefers a class";
-    for (const char* figure : {top1[0], top1[1], topk[0], topk[1]})
+    for (const char* figure : {"rows", "top1_undecided", "topk_undecided", top1[0], top1[1], topk[0], topk[1]})
       out.leave_out(figure, why, n == 0 ? Verdict::kInvalid : Verdict::kNotJudged);
     return;
   }
@@ -133,7 +133,7 @@ void add_agreement(ClassificationResult& result, const Facts& f) {
   uint64_t classes = result.rows.front().classes;
   for (const ClassificationRow& row : result.rows) classes = std::min(classes, row.classes);
   if (static_cast<uint64_t>(result.spec.k) >= classes) {
-    for (const char* figure : topk)
+    for (const char* figure : {topk[0], topk[1], "topk_undecided"})
       out.leave_out(figure, fmt::format("the first {} of {} classes are all of them", result.spec.k, classes),
                     Verdict::kNotJudged);
   } else {
@@ -195,7 +195,8 @@ AccuracyCount accuracy(const std::vector<ClassificationRow>& rows, bool of_devic
 void add_accuracy(ClassificationResult& result, const Facts& f) {
   TaskOutcome& out = result.outcome;
   if (f.labelled == 0) {
-    for (const char* figure : {"reference_accuracy", "device_accuracy", "accuracy_drop", "accuracy_drop_high"})
+    for (const char* figure :
+         {"labelled_rows", "reference_accuracy", "device_accuracy", "accuracy_drop", "accuracy_drop_high"})
       out.leave_out(figure, "no labels were given", Verdict::kNotJudged);
     return;
   }

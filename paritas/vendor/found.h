@@ -22,6 +22,7 @@ struct Found {
   std::string format;  // as in import_formats()
   std::vector<FoundSample> samples;
   std::vector<std::string> notes;
+  std::vector<std::string> sample_names;  // files that the samples come from, without extension; empty: no names
 };
 
 // What importers work with: the options, and the facts of the model that they name.

@@ -85,8 +85,10 @@ Result<Found> find_array_folder(const Path& folder, const ImportContext& context
     if (kinds.size() > 1)
       return input_error(folder.string(), fmt::format("holds {} and {} files", *kinds.begin(), *kinds.rbegin()),
                          "which are the tensors? keep one kind in the folder");
-    if (*kinds.begin() != ".npy")
+    if (*kinds.begin() != ".npy") {
       found.notes.push_back(fmt::format("sample {} is {}", found.samples.size() - 1, printable(file)));
+      found.sample_names.push_back(printable(Path(file).replace_extension().string()));
+    }
   }
   if (!arrays.empty()) found.samples.push_back(std::move(arrays));
   return found;

@@ -25,6 +25,8 @@ both sides ran on the same: `--inputs-unverified` says that the reader knows.
   
   Coverage   1 of 1 outputs compared, 1 gated; 1 sample
   note: inputs are not recorded on both sides: equal inputs are assumed, as asked
+  note: reference: imported from a.npy (npy)
+  note: device: imported from close.npy (npy)
   note: contents not re-hashed (--verify-hashes does)
   $ paritas compare --inputs-unverified a.npy a.npy --gate 'data: differing<=0' | head -1
   PASS   data: differing 0 <= 0
@@ -46,6 +48,8 @@ Without a gate nothing is judged either: the figures are shown, and the answer i
   
   Coverage   1 of 1 outputs compared, 0 gated; 1 sample
   note: no gates were declared
+  note: reference: imported from a.npy (npy)
+  note: device: imported from one_off.npy (npy)
   note: contents not re-hashed (--verify-hashes does)
 
 A gate that fails says by how much, and the exit code is 1.
@@ -119,6 +123,8 @@ Outputs are paired by their exact names. One that is missing on either side is n
   Coverage   1 of 2 outputs compared, 2 gated; 1 sample
   Only in reference   scores
   note: inputs are not recorded on both sides: equal inputs are assumed, as asked
+  note: reference: imported from two.safetensors (safetensors)
+  note: device: imported from one.safetensors (safetensors)
   note: contents not re-hashed (--verify-hashes does)
   [1]
   $ paritas compare --inputs-unverified one.safetensors two.safetensors --gate '*: differing<=0' | head -1

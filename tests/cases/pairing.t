@@ -31,6 +31,8 @@ Tensors are paired by exact name, never by position.
   Proposal   "/model/a/Add" looks like the device's "_model_a_Add" (NMSE 0, next best _model_b_Add with 0.23): not used; say so with an alias
   Proposal   "/model/b/Add" looks like the device's "_model_b_Add" (NMSE 0, next best _model_a_Add with 0.32): not used; say so with an alias
   note: inputs are not recorded on both sides: equal inputs are assumed, as asked
+  note: reference: imported from ref.safetensors (safetensors)
+  note: device: imported from dev.safetensors (safetensors)
   note: contents not re-hashed (--verify-hashes does)
   [1]
 
@@ -46,6 +48,8 @@ On request names are normalised by rules that the result names (docs/compare.md 
   
   Coverage   2 of 2 outputs compared, 2 gated; 1 sample
   note: inputs are not recorded on both sides: equal inputs are assumed, as asked
+  note: reference: imported from ref.safetensors (safetensors)
+  note: device: imported from dev.safetensors (safetensors)
   note: contents not re-hashed (--verify-hashes does)
   $ "$PYTHON" -c 'import json; print([(t["name"], t["device_name"], t["pairing"]) for t in json.load(open("result.json"))["tensors"]])'
   [('/model/a/Add', '_model_a_Add', 'sanitised'), ('/model/b/Add', '_model_b_Add', 'sanitised')]

@@ -9,8 +9,8 @@ What differs between host and board with the accelerator switched off is not the
   >     --target $target -o "$(echo $target | tr ':,=' ___)" --quiet
   > done
   $ paritas compare cpu cpu_opt_all sim_fp16 | head -9
-  NOT JUDGED   labels: no gate covers it
-               boxes: no gate covers it
+  NOT JUDGED   cpu_opt_all: labels: no gate covers it
+               cpu_opt_all: boxes: no gate covers it
   
   output  cpu / cpu_opt_all             cpu / sim_fp16                cpu_opt_all / sim_fp16
   labels  equal                         2 differ                      2 differ

@@ -143,7 +143,10 @@ class Case {
     if (item.contains("scale") || item.contains("zero_point")) {
       Quantisation q;
       q.scale = {item.value("scale", 1.0)};
-      q.zero_point = {item.value("zero_point", int64_t{0})};
+      const double zero_point = item.value("zero_point", 0.0);
+      if (zero_point != std::trunc(zero_point)) return input_error(path.string(), "the zero point is not a whole number");
+      q.zero_point = {static_cast<int64_t>(zero_point)};
+      if (is_float(given.tensor.dtype)) return input_error(path.string(), "a float tensor has no quantisation");
       given.quantisation = q;
     }
     return given;
@@ -162,8 +165,8 @@ class Case {
       PARITAS_ASSIGN(const Tensor buffer, read_npy(path));
       bytes = buffer.bytes;
     }
-    const uint64_t row = byte_size(*dtype, shape.empty() ? 1 : static_cast<uint64_t>(shape.back()));
-    return without_padding(bytes, *dtype, shape, raw.value("row_pitch", row), path.string());
+    if (!raw.contains("row_pitch")) return make_tensor(*dtype, shape, bytes, path.string());
+    return without_padding(bytes, *dtype, shape, raw["row_pitch"].get<uint64_t>(), path.string());
   }
 
   static void fill(MemoryStream& stream, const Iteration& iteration) {
@@ -177,12 +180,26 @@ class Case {
     }
   }
 
+  // Device tensors in the layout of the reference tensor that they are paired with.
+  static Status same_layouts(const Iteration& reference, Iteration& device, const CompareOptions& options) {
+    const auto names = [](const Iteration& iteration) {
+      std::vector<std::string> all;
+      for (const auto& [name, given] : iteration) all.push_back(name);
+      return all;
+    };
+    PARITAS_ASSIGN(const Pairing pairing, pair_names(names(reference), names(device), options.pairing, "ref", "test"));
+    for (const NamePair& pair : pairing.pairs)
+      for (auto& [name, given] : device)
+        for (const auto& [other, wanted] : reference)
+          if (name == pair.device && other == pair.reference && !given.layout.empty() && !wanted.layout.empty() &&
+              given.layout != wanted.layout) {
+            PARITAS_ASSIGN(given.tensor, to_layout(given.tensor, given.layout, wanted.layout, name));
+          }
+    return {};
+  }
+
   static Result<CompareResult> compare(Iteration reference, Iteration device, const CompareOptions& options) {
-    for (auto& [name, given] : device)
-      for (const auto& [other, wanted] : reference)
-        if (name == other && !given.layout.empty() && !wanted.layout.empty() && given.layout != wanted.layout) {
-          PARITAS_ASSIGN(given.tensor, to_layout(given.tensor, given.layout, wanted.layout, name));
-        }
+    PARITAS_TRY(same_layouts(reference, device, options));
     MemoryStream x("ref"), y("test");
     if (reference.empty() && device.empty()) return input_error("case", "nothing to compare: no output");
     fill(x, reference);

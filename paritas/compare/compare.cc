@@ -16,7 +16,7 @@ namespace {
 
 // Tensors up to this many elements are compared many at a time, one thread each; larger ones one at a time by all
 // threads.
-constexpr uint64_t kSmallTensor = 1 << 18;
+constexpr uint64_t kSmallTensor = 1 << 22;
 
 // A tensor that is to be compared in every sample.
 struct Planned {
@@ -241,6 +241,9 @@ class StreamComparison {
       }
       ++done;
     };
+    // The largest first, so that no thread ends with a long one alone.
+    std::stable_sort(small.begin(), small.end(),
+                     [&](size_t a, size_t b) { return work[a].reference->count() > work[b].reference->count(); });
     parallel_for(small.size(), options_.threads, [&](size_t k, int) { one(small[k], 1); });
     for (size_t k : large) {
       if (options_.progress) options_.progress(done, small.size() + large.size());

@@ -12,15 +12,22 @@
 namespace paritas {
 namespace {
 
-constexpr uint64_t kUnit = 1 << 20;  // elements that a thread reads at a time
+constexpr uint64_t kUnit = 1 << 18;  // elements that a thread reads at a time: they stay in the second-level cache
 
 // Whole numbers only, so that any order of adding gives the same.
 struct Counts {
-  std::vector<uint64_t> pairs;       // 8 bits: the joint histogram [x][y], which holds everything
-  std::vector<uint64_t> x, y;        // 16 bits: codes of each side
-  std::array<uint64_t, 17> steps{};  // 16 bits
+  std::vector<uint64_t> x, y;        // elements by code of each side, smallest code first
+  std::array<uint64_t, 17> steps{};  // by difference, clamped to -8 ... 8
   uint64_t step_sum = 0, max_step = 0;
   int64_t bias_sum = 0;
+
+  void add_difference(int64_t d, uint64_t n) {
+    const auto distance = static_cast<uint64_t>(d < 0 ? -d : d);
+    steps[static_cast<size_t>(std::clamp<int64_t>(d, -8, 8) + 8)] += n;
+    step_sum += n * distance;
+    bias_sum += static_cast<int64_t>(n) * d;
+    max_step = std::max(max_step, distance);
+  }
 };
 
 template <class T>
@@ -28,44 +35,62 @@ constexpr size_t code(T value) {
   return static_cast<size_t>(static_cast<int>(value) - std::numeric_limits<T>::min());
 }
 
-size_t step_bin(int64_t d) { return static_cast<size_t>(std::clamp<int64_t>(d, -8, 8) + 8); }
+// Neighbouring elements are often equal, and a counter that was just written is slow to read: four tables take turns.
+// A unit's counts fit 32 bits, and all tables the first-level cache.
+struct ByteTables {
+  uint32_t x[4][256] = {};
+  uint32_t y[4][256] = {};
+  uint32_t difference[4][512] = {};  // device code - reference code + 255
+  uint32_t both[4][256] = {};        // elements of words that are equal: most, where a device is sound
+};
+
+template <class T>
+void count_bytes(const T* x, const T* y, size_t n, Counts& counts) {
+  ByteTables tables;
+  const auto one = [&](size_t i, size_t table) {
+    const size_t a = code(x[i]), b = code(y[i]);
+    ++tables.x[table][a];
+    ++tables.y[table][b];
+    ++tables.difference[table][b + 255 - a];
+  };
+  uint64_t equal = 0;
+  size_t i = 0;
+  for (; i + 8 <= n; i += 8) {
+    uint64_t word_x, word_y;
+    std::memcpy(&word_x, x + i, 8);
+    std::memcpy(&word_y, y + i, 8);
+    if (word_x == word_y) {
+      for (size_t k = 0; k < 8; ++k) ++tables.both[k % 4][code(x[i + k])];
+      equal += 8;
+    } else {
+      for (size_t k = 0; k < 8; ++k) one(i + k, k % 4);
+    }
+  }
+  for (; i < n; ++i) one(i, 0);
+  if (equal > 0) counts.add_difference(0, equal);
+  for (size_t table = 0; table < 4; ++table) {
+    for (size_t k = 0; k < 256; ++k) {
+      counts.x[k] += uint64_t{tables.x[table][k]} + tables.both[table][k];
+      counts.y[k] += uint64_t{tables.y[table][k]} + tables.both[table][k];
+    }
+    for (int64_t k = 0; k < 511; ++k)
+      if (const uint32_t found = tables.difference[table][k]) counts.add_difference(k - 255, found);
+  }
+}
 
 template <class T>
 void count_unit(const std::byte* x_bytes, const std::byte* y_bytes, size_t n, Counts& counts) {
   const auto* x = reinterpret_cast<const T*>(x_bytes);
   const auto* y = reinterpret_cast<const T*>(y_bytes);
   if constexpr (sizeof(T) == 1) {
-    for (size_t i = 0; i < n; ++i) ++counts.pairs[code(x[i]) << 8 | code(y[i])];
+    count_bytes(x, y, n, counts);
   } else {
     for (size_t i = 0; i < n; ++i) {
       ++counts.x[code(x[i])];
       ++counts.y[code(y[i])];
-      const int64_t d = int64_t{y[i]} - int64_t{x[i]};
-      const auto distance = static_cast<uint64_t>(d < 0 ? -d : d);
-      ++counts.steps[step_bin(d)];
-      counts.step_sum += distance;
-      counts.bias_sum += d;
-      counts.max_step = std::max(counts.max_step, distance);
+      counts.add_difference(int64_t{y[i]} - int64_t{x[i]}, 1);
     }
   }
-}
-
-// What the joint histogram of 8-bit codes says about the rest.
-void unfold_pairs(Counts& counts) {
-  counts.x.assign(256, 0);
-  counts.y.assign(256, 0);
-  for (int64_t x = 0; x < 256; ++x)
-    for (int64_t y = 0; y < 256; ++y) {
-      const uint64_t n = counts.pairs[static_cast<size_t>(x << 8 | y)];
-      if (n == 0) continue;
-      const auto distance = static_cast<uint64_t>(x < y ? y - x : x - y);
-      counts.x[static_cast<size_t>(x)] += n;
-      counts.y[static_cast<size_t>(y)] += n;
-      counts.steps[step_bin(y - x)] += n;
-      counts.step_sum += n * distance;
-      counts.bias_sum += static_cast<int64_t>(n) * (y - x);
-      counts.max_step = std::max(counts.max_step, distance);
-    }
 }
 
 CodeUse use_of(const std::vector<uint64_t>& codes, uint64_t count) {
@@ -93,8 +118,8 @@ Result<Counts> count_all(const Tensor& reference, const Tensor& device, int thre
   };
   std::vector<Worker> workers(used);
   for (Worker& worker : workers) {
-    if (sizeof(T) == 1) worker.counts.pairs.assign(1 << 16, 0);
-    if (sizeof(T) == 2) worker.counts.x.assign(1 << 16, 0), worker.counts.y.assign(1 << 16, 0);
+    worker.counts.x.assign(size_t{1} << (8 * sizeof(T)), 0);
+    worker.counts.y = worker.counts.x;
     worker.x.resize(std::min(count, kUnit) * sizeof(T));
     worker.y.resize(worker.x.size());
   }
@@ -115,7 +140,6 @@ Result<Counts> count_all(const Tensor& reference, const Tensor& device, int thre
     const auto add = [](auto& to, const auto& from) {
       for (size_t i = 0; i < from.size(); ++i) to[i] += from[i];
     };
-    add(total.pairs, other.pairs);
     add(total.x, other.x);
     add(total.y, other.y);
     add(total.steps, other.steps);
@@ -123,7 +147,6 @@ Result<Counts> count_all(const Tensor& reference, const Tensor& device, int thre
     total.bias_sum += other.bias_sum;
     total.max_step = std::max(total.max_step, other.max_step);
   }
-  if (sizeof(T) == 1) unfold_pairs(total);
   return total;
 }
 

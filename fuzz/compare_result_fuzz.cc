@@ -1,5 +1,5 @@
-// Any bytes as a stored result of compare: refused with a cause, or a result that can be judged again, merged with itself
-// (refused) and written; nothing that is read back differs.
+// Any bytes as a stored result of compare: refused with a cause, or a result that can be judged again, merged with
+// itself (refused) and written; nothing that is read back differs.
 #include "fuzz/memory_file.h"
 #include "paritas/compare/result_json.h"
 #include "paritas/compare/stored.h"
@@ -17,7 +17,8 @@ void use(const CompareResult& result) {
   gates.gates.push_back(parse_gate("*: cosine>=0.99 or max_abs<=2 steps").value());
   if (const auto judged = judge_again(result, gates)) require(!judged->reasons.empty());
   static_cast<void>(compare_with_baseline(result, result, "same"));
-  if (const auto merged = merge_parts({result, result}, {"a", "b"})) require(merged->samples == 0 || result.samples == 0);
+  if (const auto merged = merge_parts({result, result}, {"a", "b"}))
+    require(merged->samples == 0 || result.samples == 0);
 }
 
 }  // namespace

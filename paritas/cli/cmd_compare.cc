@@ -25,7 +25,8 @@ Status check_files(const Options& o) {
   PARITAS_TRY(check_json_target(o.common));
   PARITAS_TRY(check_output_file(o.csv, o.common.force));
   PARITAS_TRY(check_output_file(o.junit, o.common.force));
-  for (const auto& [a, b] : {std::pair(&o.csv, &o.junit), std::pair(&o.csv, &o.common.json), std::pair(&o.junit, &o.common.json)})
+  for (const auto& [a, b] :
+       {std::pair(&o.csv, &o.junit), std::pair(&o.csv, &o.common.json), std::pair(&o.junit, &o.common.json)})
     if (!a->empty() && *a == *b) return usage_error(*a, "was given for two outputs", "choose two names");
   return {};
 }
@@ -85,7 +86,8 @@ Result<int> judge_stored(const Options& o) {
   if (!o.recordings.empty()) flags.gates_file = o.recordings[0];
   if (!flags.roles.empty() || !flags.ranked.empty() || !flags.quantisations.empty() || !flags.aliases.empty() ||
       flags.names != "exact" || flags.inputs_unverified || !o.samples.empty())
-    return usage_error("--judge", "judges what was compared: only gates can be given with it", "compare again for the rest");
+    return usage_error("--judge", "judges what was compared: only gates can be given with it",
+                       "compare again for the rest");
   PARITAS_ASSIGN(const CompareOptions options, compare_options(flags, jobs(o.common)));
   if (options.gates.empty())
     return usage_error("--judge", "no gates were given", "paritas compare --judge RESULT.json GATES.toml");

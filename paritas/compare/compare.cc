@@ -96,7 +96,8 @@ class StreamComparison {
     if (options.pairing.normalised) texts.emplace_back("names normalised");
     for (const auto& [from, to] : options.pairing.aliases) texts.push_back(fmt::format("alias {} = {}", from, to));
     for (const auto& [name, role] : options.roles) texts.push_back(fmt::format("role {} = {}", name, role));
-    for (const auto& [name, rule] : options.input_rules) texts.push_back(fmt::format("input {}: {}", name, rule.text()));
+    for (const auto& [name, rule] : options.input_rules)
+      texts.push_back(fmt::format("input {}: {}", name, rule.text()));
     for (const RankedPair& pair : options.ranked) texts.push_back(fmt::format("ranked {} = {}", pair.scores, pair.ids));
     if (options.quantiles) texts.emplace_back("quantiles");
     return texts;
@@ -231,8 +232,9 @@ class StreamComparison {
       const bool plain = p.role == Role::kInput && work[i].reference->dtype == work[i].device->dtype &&
                          same_quantisation(p.reference_info->quantisation, p.device_info->quantisation);
       const std::optional<Quantisation> none;
-      auto made = compare_pair(p.name, p.role, *work[i].reference, *work[i].device, work[i].options,
-                               plain ? none : p.reference_info->quantisation, plain ? none : p.device_info->quantisation);
+      auto made =
+          compare_pair(p.name, p.role, *work[i].reference, *work[i].device, work[i].options,
+                       plain ? none : p.reference_info->quantisation, plain ? none : p.device_info->quantisation);
       if (made) {
         pairs[i].metrics = std::move(made->metrics);
         pairs[i].notes = std::move(made->notes);
@@ -331,7 +333,8 @@ class StreamComparison {
         }))
       result_.notes.push_back("inputs are not recorded on both sides: equal inputs are assumed, as asked");
     if (result_.reference == result_.device) result_.notes.emplace_back("both sides are the same recording");
-    for (const auto& [side, info] : {std::pair("reference", &result_.reference_info), std::pair("device", &result_.device_info)})
+    for (const auto& [side, info] :
+         {std::pair("reference", &result_.reference_info), std::pair("device", &result_.device_info)})
       for (size_t i = 0; i < info->notes.size() && i < 5; ++i)
         result_.notes.push_back(fmt::format("{}: {}", side, info->notes[i]));
     const std::string &x = result_.reference_info.model_sha256, &y = result_.device_info.model_sha256;

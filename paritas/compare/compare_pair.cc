@@ -44,7 +44,8 @@ Status refuse_inexact(const Tensor& x, const std::optional<Affine>& a, const Ten
     if (!wide(*tensor)) continue;
     PARITAS_ASSIGN(const PairMetrics m, compare_tensors(*tensor, *tensor, {}));
     if (m.reference_max_abs >= 0x1p53)
-      return input_error(name, "holds quantised 64-bit integers beyond 2^53, which cannot be compared exactly as real values",
+      return input_error(name,
+                         "holds quantised 64-bit integers beyond 2^53, which cannot be compared exactly as real values",
                          "compare the codes: leave the quantisation out");
   }
   return {};

@@ -438,8 +438,8 @@ TEST_F(Compare, OnlyAnotherOrderOfEqualScoresIsExcused) {
     return compare_streams(x, y, options)->verdict;
   };
   EXPECT_EQ(verdict({5, 5}, {1, 2}, {2, 1}), Verdict::kPass);
-  EXPECT_EQ(verdict({big + 1, big}, {1, 2}, {2, 1}), Verdict::kDeviates);       // no tie
-  EXPECT_EQ(verdict({5, 5}, {big, 2}, {2, big + 1}), Verdict::kDeviates);       // other ids
+  EXPECT_EQ(verdict({big + 1, big}, {1, 2}, {2, 1}), Verdict::kDeviates);  // no tie
+  EXPECT_EQ(verdict({5, 5}, {big, 2}, {2, big + 1}), Verdict::kDeviates);  // other ids
 }
 
 TEST_F(Compare, SamplesWithOtherNamesAreNotPaired) {

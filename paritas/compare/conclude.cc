@@ -45,8 +45,8 @@ class Conclusion {
     const auto &x = result_.reference_info.sample_names, &y = result_.device_info.sample_names;
     for (size_t i = 0; i < std::min(x.size(), y.size()); ++i)
       if (x[i] != y[i])
-        return builder_.invalid(fmt::format("sample {} is \"{}\" in the reference and \"{}\" on the device: they cannot be paired",
-                                            i, x[i], y[i]));
+        return builder_.invalid(fmt::format(
+            "sample {} is \"{}\" in the reference and \"{}\" on the device: they cannot be paired", i, x[i], y[i]));
   }
 
   void record(const TensorComparison& t) {
@@ -79,7 +79,8 @@ class Conclusion {
   }
 
   void note_input(const TensorComparison& t) {
-    if (t.compared() && t.metrics && t.metrics->count > 0) samples_with_inputs_.insert(t.sample);  // no element, no evidence
+    if (t.compared() && t.metrics && t.metrics->count > 0)
+      samples_with_inputs_.insert(t.sample);  // no element, no evidence
     inputs_missing_ |= t.missing();
   }
 

@@ -172,8 +172,9 @@ Result<std::optional<InputAgreement>> compare_quantised_input(const Tensor& refe
     const bool contradicts = known && known->scale.size() == 1 && known->zero_point.size() == 1 &&
                              (known->scale[0] != used.scale || known->zero_point[0] != used.zero_point);
     if (contradicts)
-      return InputAgreement{false, fmt::format("the declared {} contradicts the recording, which says scale {}, zero point {}",
-                                               used.text(), known->scale[0], known->zero_point[0])};
+      return InputAgreement{false,
+                            fmt::format("the declared {} contradicts the recording, which says scale {}, zero point {}",
+                                        used.text(), known->scale[0], known->zero_point[0])};
   } else if (known && known->scale.size() == 1 && known->zero_point.size() == 1) {
     used.scale = known->scale[0];
     used.zero_point = known->zero_point[0];

@@ -113,8 +113,9 @@ Result<CompareResult> merge_parts(std::vector<CompareResult> parts, const std::v
     CompareResult& next = parts[order[k]];
     const std::string& subject = subjects[order[k]];
     if (!same_comparison(whole, next))
-      return input_error(subject, fmt::format("is a part of another comparison than {}", subjects[order[0]]),
-                         "merge parts of the same two recordings, compared in the same way and judged by the same gates");
+      return input_error(
+          subject, fmt::format("is a part of another comparison than {}", subjects[order[0]]),
+          "merge parts of the same two recordings, compared in the same way and judged by the same gates");
     const uint64_t end = whole.first_sample + whole.samples;
     if (next.first_sample < end)
       return input_error(

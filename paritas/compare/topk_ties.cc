@@ -49,9 +49,9 @@ Result<bool> equal_up_to_ties(const Tensor& reference_scores, const Tensor& refe
       for (size_t i = first + 1; i < end; ++i)
         if (other_scores[i] != other_scores[first]) return false;
       std::vector<long double> a(ids.begin() + static_cast<std::ptrdiff_t>(first),
-                            ids.begin() + static_cast<std::ptrdiff_t>(end));
+                                 ids.begin() + static_cast<std::ptrdiff_t>(end));
       std::vector<long double> b(other_ids.begin() + static_cast<std::ptrdiff_t>(first),
-                            other_ids.begin() + static_cast<std::ptrdiff_t>(end));
+                                 other_ids.begin() + static_cast<std::ptrdiff_t>(end));
       std::sort(a.begin(), a.end());
       std::sort(b.begin(), b.end());
       if (a != b) return false;

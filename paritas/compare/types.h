@@ -95,7 +95,8 @@ struct CompareResult {
   std::vector<PairProposal> proposals;
   Coverage coverage;
   std::string gates_sha256;
-  std::vector<std::string> settings;  // how it was compared, as texts: pairing rules, aliases, roles, ranked, input rules
+  std::vector<std::string>
+      settings;  // how it was compared, as texts: pairing rules, aliases, roles, ranked, input rules
   std::vector<std::string> gate_texts;
   std::vector<std::string> task_gates;  // gates on task checks, which a comparison of tensors cannot judge
   bool decided_afterwards = false;      // gates were declared when the figures were known

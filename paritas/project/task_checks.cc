@@ -130,9 +130,11 @@ bool compares_sides(const ProjectTask& task, const GateSet& gates) {
       return std::any_of(names.begin(), names.end(), [&c](const char* name) { return c.metric == name; });
     };
     if (detection) return below && among({"unmatched", "unmatched_beyond_near"});
-    return (above && c.value > 0 && among({"top1_agreement", "top1_agreement_low", "topk_agreement", "topk_order_agreement"})) ||
-           (below && among({"max_probability_difference", "mean_probability_difference", "max_top1_probability_difference",
-                            "max_kl_divergence", "mean_kl_divergence", "accuracy_drop", "accuracy_drop_high"}));
+    return (above && c.value > 0 &&
+            among({"top1_agreement", "top1_agreement_low", "topk_agreement", "topk_order_agreement"})) ||
+           (below &&
+            among({"max_probability_difference", "mean_probability_difference", "max_top1_probability_difference",
+                   "max_kl_divergence", "mean_kl_divergence", "accuracy_drop", "accuracy_drop_high"}));
   };
   for (const Gate* gate : gates.for_task(task.name))
     if (std::all_of(gate->any.begin(), gate->any.end(),

@@ -23,8 +23,8 @@ struct TaskInputs {
   bool allow_exec = false;
 };
 
-// A gate on the task limits a figure that compares the two sides, whatever alternative is taken: only then does the task
-// say something about the outputs that it reads.
+// A gate on the task limits a figure that compares the two sides, whatever alternative is taken: only then does the
+// task say something about the outputs that it reads.
 bool compares_sides(const ProjectTask& task, const GateSet& gates);
 
 // Figures, not yet judged.

@@ -71,8 +71,8 @@ struct RunInfo {
   std::vector<std::string> pinned;  // "batch=1"
   std::vector<std::string> notes;
   std::vector<std::string> sample_names;  // what the samples are called where they come from; empty: they have no names
-  std::string host;   // system, machine and core count
-  std::string start;  // ISO 8601, UTC
+  std::string host;                       // system, machine and core count
+  std::string start;                      // ISO 8601, UTC
   double seconds = 0;
   std::optional<PlacementCounts> placement;
   std::vector<TensorInfo> tensors;

@@ -188,7 +188,8 @@ Result<std::unique_ptr<SampleStream>> make_stream(const Path& path, Found found,
   info.producer = context.model.producer();
   info.notes.push_back(fmt::format("imported from {} ({})", printable(subject), found.format));
   for (std::string& note : found.notes) info.notes.push_back(std::move(note));
-  if (found.sample_names.size() > 1) info.sample_names = std::move(found.sample_names);  // one has nothing to be told from
+  if (found.sample_names.size() > 1)
+    info.sample_names = std::move(found.sample_names);  // one has nothing to be told from
   return std::unique_ptr<SampleStream>(
       std::make_unique<FoundStream>(subject, std::move(info), std::move(found.samples)));
 }

@@ -144,7 +144,8 @@ class Case {
       Quantisation q;
       q.scale = {item.value("scale", 1.0)};
       const double zero_point = item.value("zero_point", 0.0);
-      if (zero_point != std::trunc(zero_point)) return input_error(path.string(), "the zero point is not a whole number");
+      if (zero_point != std::trunc(zero_point))
+        return input_error(path.string(), "the zero point is not a whole number");
       q.zero_point = {static_cast<int64_t>(zero_point)};
       if (is_float(given.tensor.dtype)) return input_error(path.string(), "a float tensor has no quantisation");
       given.quantisation = q;

@@ -11,10 +11,11 @@
 namespace paritas {
 namespace {
 
-std::string lower(std::string text) {
-  for (char& c : text)
+std::string lower(const std::string& text) {
+  std::string small = text;
+  for (char& c : small)
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return text;
+  return small;
 }
 
 // TensorFlow's ":0", and only where something stands before it. ":1" is another output of the node.
@@ -58,17 +59,17 @@ std::string last_member(const std::string& text) {
 }
 
 struct Rule {
-  const char* name;
-  const char* what;
+  const char* name;  // as results show it
   std::string (*apply)(const std::string&);
 };
 
+// In the order in which they are tried, each on top of those before (docs/compare.md).
 constexpr Rule kRules[] = {
-    {"output number", "a trailing \":0\" does not count", without_output_number},
-    {"fused", "a fused node that lists its members (\"a + b\", \"a;b\") carries the result of the last", last_member},
-    {"layout", "a trailing _nchw, _nhwc, _ncs, _nsc, .nchw, ... does not count", without_layout},
-    {"sanitised", "whatever is no letter or digit counts as \"_\", and not at all at the ends", sanitised},
-    {"case", "A to Z count as a to z", [](const std::string& text) { return lower(text); }},
+    {"output number", without_output_number},  // "probs:0" is "probs"
+    {"fused", last_member},                    // "conv + relu" and "conv;relu" carry the result of "relu"
+    {"layout", without_layout},                // "x_nhwc" is "x"
+    {"sanitised", sanitised},                  // "/a/b.c" is "a_b_c"
+    {"case", lower},
 };
 
 // One side's names, of which some are taken.
@@ -197,15 +198,6 @@ class Pairer {
 };
 
 }  // namespace
-
-const std::vector<NameRule>& name_rules() {
-  static const std::vector<NameRule> rules = [] {
-    std::vector<NameRule> all;
-    for (const Rule& rule : kRules) all.push_back({rule.name, rule.what});
-    return all;
-  }();
-  return rules;
-}
 
 Result<Pairing> pair_names(const std::vector<std::string>& reference, const std::vector<std::string>& device,
                            const PairingRules& rules, const std::string& reference_subject,

@@ -27,13 +27,6 @@ struct Pairing {
   std::vector<std::string> unmatched_reference, unmatched_device;
 };
 
-struct NameRule {
-  std::string name;
-  std::string what;  // one line for the documentation
-};
-// The rules of `normalised`, in the order in which they are tried; each is applied on top of those before it.
-const std::vector<NameRule>& name_rules();
-
 // Errors (kInput): a name twice on one side; an alias for a tensor that is not there or is claimed twice; two names of
 // one side that become one after a rule while the other side waits for it.
 Result<Pairing> pair_names(const std::vector<std::string>& reference, const std::vector<std::string>& device,

@@ -11,7 +11,6 @@ namespace paritas {
 
 std::span<const GateOp> all_ops();  // two-character ones first, so that a prefix search finds the longest
 std::optional<GateOp> op_from_name(std::string_view text);
-std::string_view opposite(GateOp op);  // ">" for "<=", ...: shown when a gate failed
 std::optional<GateUnit> unit_from_name(std::string_view text);
 
 }  // namespace paritas

@@ -161,8 +161,6 @@ std::optional<GateOp> op_from_name(std::string_view text) {
   return std::nullopt;
 }
 
-std::string_view opposite(GateOp op) { return entry(op).opposite; }
-
 std::optional<GateUnit> unit_from_name(std::string_view text) {
   for (const auto& [unit, word] : kUnits)
     if (word == text) return unit;

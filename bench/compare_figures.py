@@ -59,17 +59,19 @@ def mixed_tensors(f) -> None:
             write_safetensors(f"{folder}/{name}.safetensors", arrays)
         largest = max(a.nbytes for a in sides[0].values())
         files = [f"{folder}/x.safetensors", f"{folder}/y.safetensors"]
-        reading = json.loads(subprocess.run([f"{BUILD}/bench/paritas-bench-compare", "--read", *files], check=True, capture_output=True, text=True).stdout)
+        read = [f"{BUILD}/bench/paritas-bench-compare", "--read", *files]
         command = [PARITAS, "compare", *files, "--jobs", "2", "--quiet"]
-        best = math.inf
-        for _ in range(5):
+        best, best_read = math.inf, math.inf
+        for _ in range(7):  # in turns: whatever else the machine does hits both
+            reading = json.loads(subprocess.run(read, check=True, capture_output=True, text=True).stdout)
+            best_read = min(best_read, reading["read_only_seconds"])
             start = time.perf_counter()
             subprocess.run(command, check=True)
             best = min(best, time.perf_counter() - start)
         watch = watch_memory.run(command, interval=0.005)
-    ratio = best / reading["read_only_seconds"]
+    ratio = best / best_read
     f.line("600 mixed tensors, 1 GB a side, whole command", "under 2.5 x the read-only pass",
-           f"{ratio:.2f} ({best:.3f} s to {reading['read_only_seconds']:.3f} s, {reading['bytes'] / 1e9:.2f} GB)", ratio < 2.5)
+           f"{ratio:.2f} ({best:.3f} s to {best_read:.3f} s, {reading['bytes'] / 1e9:.2f} GB)", ratio < 2.5)
     allowed = 256 * 2**20 + 2 * largest
     f.line("600 mixed tensors, main process", f"under 256 MB + the largest pair = {allowed / 2**20:.0f} MB",
            f"{watch.main_peak / 2**20:.0f} MB", watch.main_peak < allowed)

@@ -14,9 +14,9 @@
 namespace paritas {
 namespace {
 
-// Tensors up to this many elements are compared many at a time, one thread each; larger ones one at a time by all
-// threads.
-constexpr uint64_t kSmallTensor = 1 << 22;
+// Tensors are compared many at a time, one thread each, but for those that would keep one thread busy after the others
+// have ended: these are compared one at a time by all threads.
+constexpr uint64_t kSmallTensor = 1 << 22;  // elements; never worth more than one thread
 
 // A tensor that is to be compared in every sample.
 struct Planned {
@@ -221,8 +221,13 @@ class StreamComparison {
 
   Status measure(std::vector<TensorComparison>& pairs, std::vector<Work>& work) {
     std::vector<size_t> small, large;
+    uint64_t total = 0;
     for (size_t i = 0; i < pairs.size(); ++i)
-      if (pairs[i].compared()) (work[i].reference->count() <= kSmallTensor ? small : large).push_back(i);
+      if (pairs[i].compared()) total += work[i].reference->count();
+    const uint64_t share = total / static_cast<uint64_t>(2 * std::max(1, options_.threads));
+    for (size_t i = 0; i < pairs.size(); ++i)
+      if (pairs[i].compared())
+        (work[i].reference->count() <= std::max(kSmallTensor, share) ? small : large).push_back(i);
     std::vector<std::optional<Error>> errors(pairs.size());
     std::atomic<uint64_t> done{0};
     auto one = [&](size_t i, int threads) {

@@ -14,7 +14,7 @@
 namespace paritas {
 namespace {
 
-constexpr uint64_t kUnit = 1 << 18;  // elements that a thread reads at a time: they stay in the second-level cache
+constexpr uint64_t kUnit = 1 << 16;  // elements that a thread reads at a time: they stay in the second-level cache
 
 // Whole numbers only, so that any order of adding gives the same.
 struct Counts {
@@ -38,12 +38,24 @@ constexpr size_t code(T value) {
 }
 
 // Neighbouring elements are often equal, and a counter that was just written is slow to read: tables take turns. No
-// branch asks whether the sides are equal, since one that is mispredicted costs more than the counting that it saves. A
-// unit's counts fit 32 bits, and all tables the first-level cache.
+// branch asks whether the sides are equal, since one that is mispredicted costs more than the counting that it saves. All
+// tables fit the first-level cache, at the price of 32 bits a counter.
 struct ByteTables {
   uint32_t x[4][256] = {};
   uint32_t y[4][256] = {};
   uint32_t difference[8][512] = {};  // device code - reference code + 255
+  uint64_t counted = 0;              // elements since the tables were empty
+
+  void move_to(Counts& counts) {
+    for (size_t k = 0; k < 256; ++k) {
+      for (const auto& table : x) counts.x[k] += table[k];
+      for (const auto& table : y) counts.y[k] += table[k];
+    }
+    for (int64_t k = 0; k < 511; ++k)
+      for (const auto& table : difference)
+        if (table[k] > 0) counts.add_difference(k - 255, table[k]);
+    *this = {};
+  }
 };
 
 // Byte `kByte` of both words. `kFlip` makes bytes codes: smallest value first.
@@ -57,9 +69,8 @@ void count_byte(uint64_t word_x, uint64_t word_y, ByteTables& tables) {
 }
 
 template <class T>
-void count_bytes(const T* x, const T* y, size_t n, Counts& counts) {
+void count_bytes(const T* x, const T* y, size_t n, ByteTables& tables) {
   constexpr size_t kFlip = std::is_signed_v<T> ? 128 : 0;
-  ByteTables tables;
   size_t i = 0;
   for (; i + 8 <= n; i += 8) {
     uint64_t word_x, word_y;
@@ -70,29 +81,37 @@ void count_bytes(const T* x, const T* y, size_t n, Counts& counts) {
     }(std::make_index_sequence<8>());
   }
   for (; i < n; ++i) count_byte<0, kFlip>(static_cast<uint8_t>(x[i]), static_cast<uint8_t>(y[i]), tables);
-  for (size_t k = 0; k < 256; ++k) {
-    for (const auto& table : tables.x) counts.x[k] += table[k];
-    for (const auto& table : tables.y) counts.y[k] += table[k];
-  }
-  for (int64_t k = 0; k < 511; ++k)
-    for (const auto& table : tables.difference)
-      if (table[k] > 0) counts.add_difference(k - 255, table[k]);
 }
 
+// What one thread counts.
 template <class T>
-void count_unit(const std::byte* x_bytes, const std::byte* y_bytes, size_t n, Counts& counts) {
-  const auto* x = reinterpret_cast<const T*>(x_bytes);
-  const auto* y = reinterpret_cast<const T*>(y_bytes);
-  if constexpr (sizeof(T) == 1) {
-    count_bytes(x, y, n, counts);
-  } else {
-    for (size_t i = 0; i < n; ++i) {
-      ++counts.x[code(x[i])];
-      ++counts.y[code(y[i])];
-      counts.add_difference(int64_t{y[i]} - int64_t{x[i]}, 1);
+struct Worker {
+  Counts counts;
+  ByteTables tables;
+  std::vector<std::byte> x, y;  // the elements of a unit
+  Status status;
+
+  explicit Worker(uint64_t unit) : x(unit * sizeof(T)), y(unit * sizeof(T)) {
+    counts.x.assign(size_t{1} << (8 * sizeof(T)), 0);
+    counts.y = counts.x;
+  }
+
+  void count(uint64_t n) {
+    const auto* a = reinterpret_cast<const T*>(x.data());
+    const auto* b = reinterpret_cast<const T*>(y.data());
+    if constexpr (sizeof(T) == 1) {
+      if (tables.counted + n > std::numeric_limits<uint32_t>::max()) tables.move_to(counts);
+      tables.counted += n;
+      count_bytes(a, b, n, tables);
+    } else {
+      for (size_t i = 0; i < n; ++i) {
+        ++counts.x[code(a[i])];
+        ++counts.y[code(b[i])];
+        counts.add_difference(int64_t{b[i]} - int64_t{a[i]}, 1);
+      }
     }
   }
-}
+};
 
 CodeUse use_of(const std::vector<uint64_t>& codes, uint64_t count) {
   CodeUse use;
@@ -112,27 +131,17 @@ Result<Counts> count_all(const Tensor& reference, const Tensor& device, int thre
   const uint64_t count = reference.count();
   const uint64_t units = (count + kUnit - 1) / kUnit;
   const auto used = static_cast<size_t>(std::clamp<uint64_t>(units, 1, static_cast<uint64_t>(std::max(1, threads))));
-  struct Worker {
-    Counts counts;
-    std::vector<std::byte> x, y;
-    Status status;
-  };
-  std::vector<Worker> workers(used);
-  for (Worker& worker : workers) {
-    worker.counts.x.assign(size_t{1} << (8 * sizeof(T)), 0);
-    worker.counts.y = worker.counts.x;
-    worker.x.resize(std::min(count, kUnit) * sizeof(T));
-    worker.y.resize(worker.x.size());
-  }
+  std::vector<Worker<T>> workers(used, Worker<T>(std::min(count, kUnit)));
   parallel_for(units, static_cast<int>(used), [&](size_t unit, int thread) {
-    Worker& worker = workers[static_cast<size_t>(thread)];
+    Worker<T>& worker = workers[static_cast<size_t>(thread)];
     const uint64_t n = std::min(kUnit, count - unit * kUnit);
     for (auto [tensor, buffer] : {std::pair(&reference, &worker.x), std::pair(&device, &worker.y)}) {
       if (!worker.status) return;
       worker.status = tensor->bytes.read(unit * kUnit * sizeof(T), std::span(*buffer).first(n * sizeof(T)));
     }
-    if (worker.status) count_unit<T>(worker.x.data(), worker.y.data(), n, worker.counts);
+    if (worker.status) worker.count(n);
   });
+  for (Worker<T>& worker : workers) worker.tables.move_to(worker.counts);
   Counts total = std::move(workers.front().counts);
   PARITAS_TRY(workers.front().status);
   for (size_t w = 1; w < used; ++w) {

@@ -10,13 +10,16 @@ namespace {
 
 struct Options {
   CommonOptions common;
-  std::string project = "paritas.toml", ort, memory = "1G";
+  std::string project = "paritas.toml", ort, memory = "1G", junit;
   int timeout = 600;
   bool allow_exec = false, allow_outside = false;
 };
 
 Result<int> execute(const Options& o) {
   PARITAS_TRY(check_json_target(o.common));
+  PARITAS_TRY(check_output_file(o.junit, o.common.force));
+  if (!o.junit.empty() && o.junit == o.common.json)
+    return usage_error(o.junit, "was given for two outputs", "choose two names");
   CheckRequest request;
   request.project = o.project;
   request.allow_exec = o.allow_exec;
@@ -34,6 +37,7 @@ Result<int> execute(const Options& o) {
     return check(request);
   }();
   PARITAS_TRY(result);
+  if (!o.junit.empty()) PARITAS_TRY(write_text_atomically(o.junit, junit(*result), o.common.force));
   PARITAS_TRY(
       emit(o.common, terminal(*result, terminal_style(o.common)), o.common.json.empty() ? Json() : to_json(*result)));
   return result->verdict == Verdict::kPass ? kExitPass : kExitDeviates;
@@ -53,6 +57,8 @@ Action add_check(CLI::App& app) {
   command->add_option("--timeout", o->timeout, "Seconds after which a run that does not answer is ended")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000000));
+  command->add_option("--junit", o->junit, "Write JUnit XML, a test case a tensor, task and gate on a task")
+      ->type_name("FILE");
   add_common(*command, o->common);
   command->footer(
       "Exit code: 0 pass, and nothing else; 1 deviates, invalid or not judged; 2 the project or an input is wrong;\n"

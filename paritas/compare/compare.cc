@@ -85,7 +85,6 @@ class StreamComparison {
                        propose_pairs(reference, unmatched_reference_, device, unmatched_device_, options_.threads));
       }
     }
-    conclude(result_);
     add_notes();
     return std::move(result_);
   }
@@ -267,40 +266,26 @@ class StreamComparison {
     bool inputs_differ = false;
     for (size_t i = 0; i < pairs.size(); ++i) {
       if (pairs[i].role != Role::kInput) continue;
-      judge_tensor(options_.gates, pairs[i]);
-      PARITAS_TRY(judge_quantised_input(pairs[i], work[i]));
+      PARITAS_ASSIGN(const auto quantised, quantised_agreement(pairs[i], work[i]));
+      judge_input(options_.gates, pairs[i], quantised);
       inputs_differ |= pairs[i].verdict == Verdict::kInvalid;
     }
     for (TensorComparison& pair : pairs) {
       if (pair.role == Role::kInput) continue;
       judge_tensor(options_.gates, pair);
       PARITAS_TRY(judge_ranked(pair, references, devices));
-      if (!inputs_differ || pair.verdict == Verdict::kInvalid || (pair.role != Role::kOutput && !pair.gated)) continue;
-      pair.verdict = Verdict::kNotJudged;
-      pair.rule = "not judged: the inputs differ";
+      if (inputs_differ) leave_unjudged(pair);
     }
     return {};
   }
 
-  Status judge_quantised_input(TensorComparison& pair, const Work& work) const {
-    if (!pair.compared()) return {};
+  Result<std::optional<InputAgreement>> quantised_agreement(const TensorComparison& pair, const Work& work) const {
+    if (!pair.compared()) return std::nullopt;
     std::optional<QuantisationRule> rule;
     if (auto it = options_.input_rules.find(pair.name); it != options_.input_rules.end()) rule = it->second;
     const auto& of_device = work.plan->device_info->quantisation;
-    PARITAS_ASSIGN(const auto agreement,
-                   compare_quantised_input(*work.reference, *work.device, rule,
-                                           of_device ? of_device : work.plan->reference_info->quantisation));
-    if (!agreement) return {};
-    pair.verdict = agreement->equal ? Verdict::kPass : Verdict::kInvalid;
-    pair.rule = agreement->equal ? agreement->text : "the inputs differ: " + agreement->text;
-    for (const Gate& gate : options_.gates.gates) {
-      if (!agreement->equal || !gate.names_exactly(pair.name)) continue;
-      const GateOutcome outcome = evaluate(gate, *pair.metrics);
-      if (outcome.passed) continue;
-      pair.verdict = outcome.value ? Verdict::kDeviates : Verdict::kInvalid;
-      pair.rule = outcome.text;
-    }
-    return {};
+    return compare_quantised_input(*work.reference, *work.device, rule,
+                                   of_device ? of_device : work.plan->reference_info->quantisation);
   }
 
   // Ids whose order differs only within equal scores are the same answer.
@@ -375,8 +360,14 @@ std::optional<PairStatus> pair_status_from_name(std::string_view text) {
   return std::nullopt;
 }
 
-Result<CompareResult> compare_streams(SampleStream& reference, SampleStream& device, const CompareOptions& options) {
+Result<CompareResult> compare_samples(SampleStream& reference, SampleStream& device, const CompareOptions& options) {
   return StreamComparison(reference, device, options).run();
+}
+
+Result<CompareResult> compare_streams(SampleStream& reference, SampleStream& device, const CompareOptions& options) {
+  PARITAS_ASSIGN(CompareResult result, compare_samples(reference, device, options));
+  conclude(result);
+  return result;
 }
 
 }  // namespace paritas

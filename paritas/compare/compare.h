@@ -49,6 +49,10 @@ Result<TensorComparison> compare_pair(const std::string& name, Role role, const 
                                       MetricOptions options, const std::optional<Quantisation>& reference_quantisation,
                                       const std::optional<Quantisation>& device_quantisation);
 
+// Every tensor compared and judged, nothing concluded: for those who have more to say before conclude() is called once.
+Result<CompareResult> compare_samples(SampleStream& reference, SampleStream& device, const CompareOptions& options);
+
+// The same with its conclusion.
 Result<CompareResult> compare_streams(SampleStream& reference, SampleStream& device, const CompareOptions& options);
 
 // Same values bit by bit (type, shape and bytes), e.g. outputs with and without marks.

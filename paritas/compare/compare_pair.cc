@@ -6,33 +6,16 @@
 #include <fmt/format.h>
 
 #include "paritas/compare/compare.h"
+#include "paritas/recording/quantisation.h"
 
 namespace paritas {
 namespace {
 
-// Real values of a quantised integer tensor; nullopt when the quantisation does not fit the shape.
-Result<std::optional<Affine>> affine_of(const std::optional<Quantisation>& q, const Tensor& tensor,
-                                        const std::string& name) {
+// nullopt: the tensor counts as it is.
+Result<std::optional<Affine>> known_affine(const std::optional<Quantisation>& q, const Tensor& tensor,
+                                           const std::string& name) {
   if (!q || !is_integer(tensor.dtype)) return std::nullopt;
-  Affine affine;
-  affine.scale = q->scale;
-  for (int64_t zero : q->zero_point) affine.zero_point.push_back(static_cast<double>(zero));
-  if (affine.zero_point.size() <= 1)
-    affine.zero_point.resize(affine.scale.size(), affine.zero_point.empty() ? 0 : affine.zero_point[0]);
-  const auto refuse = [&](const std::string& cause) {
-    return input_error(name, "its quantisation does not fit: " + cause, "correct scale, zero point or axis");
-  };
-  if (affine.scale.empty() || affine.scale.size() != affine.zero_point.size())
-    return refuse(fmt::format("{} scales, {} zero points", affine.scale.size(), q->zero_point.size()));
-  for (double scale : affine.scale)
-    if (!(scale > 0) || !std::isfinite(scale)) return refuse("a scale is not positive and finite");
-  if (affine.scale.size() == 1) return affine;
-  if (!q->axis || *q->axis < 0 || static_cast<size_t>(*q->axis) >= tensor.shape.size() ||
-      tensor.shape[static_cast<size_t>(*q->axis)] != static_cast<int64_t>(affine.scale.size()))
-    return refuse(fmt::format("{} scales for the shape {}", affine.scale.size(), to_string(tensor.shape)));
-  for (size_t i = static_cast<size_t>(*q->axis) + 1; i < tensor.shape.size(); ++i)
-    affine.inner *= static_cast<uint64_t>(std::max<int64_t>(1, tensor.shape[i]));
-  return affine;
+  return affine_of(*q, tensor.shape, name);
 }
 
 // Real values of 64-bit codes beyond 2^53 lose their last bits in double: a difference could vanish.
@@ -95,8 +78,8 @@ Result<TensorComparison> compare_pair(const std::string& name, Role role, const 
     pair.status = PairStatus::kShapeDiffers;
     return pair;
   }
-  PARITAS_ASSIGN(options.reference_affine, affine_of(reference_quantisation, reference, name));
-  PARITAS_ASSIGN(options.device_affine, affine_of(device_quantisation, device, name));
+  PARITAS_ASSIGN(options.reference_affine, known_affine(reference_quantisation, reference, name));
+  PARITAS_ASSIGN(options.device_affine, known_affine(device_quantisation, device, name));
   PARITAS_TRY(refuse_inexact(reference, options.reference_affine, device, options.device_affine, name));
   PARITAS_ASSIGN(pair.metrics, compare_tensors(reference, device, options));
   PARITAS_TRY(fill_steps(reference, device, options, *pair.metrics));

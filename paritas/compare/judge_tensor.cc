@@ -16,15 +16,14 @@ constexpr double kHeavyTail = 50;
 
 bool reference_nonfinite_forbidden(const PairMetrics& m, NonfinitePolicy policy) {
   const NonfiniteCounts& n = m.nonfinite;
-  // Elements where the reference is NaN: nan_nan, and those of nan_other that are not the device's alone. The counts of
-  // device_only cover nan_other and inf_finite together, so a reference NaN or infinity shows as a remainder.
+  // Of the pairs with one NaN or one infinity, those that are not the device's alone.
   const uint64_t one_sided = n.nan_other + n.inf_finite;
   const uint64_t reference_side = one_sided - std::min(one_sided, n.device_only);
   switch (policy) {
     case NonfinitePolicy::kForbid:
       return n.nan_nan + n.same_inf + n.opposite_inf + reference_side > 0;
     case NonfinitePolicy::kSameInf:
-      return n.nan_nan > 0 || (n.nan_other > 0 && reference_side > 0);
+      return n.nan_nan > 0 || n.reference_nan > 0;  // a NaN of the device is the device's fault, whatever it faces
     case NonfinitePolicy::kEqual:
       return false;
   }
@@ -66,14 +65,22 @@ struct Decision {
   std::string rule;
 };
 
-Decision judge_input(const GateSet& gates, const TensorComparison& t) {
-  std::string disagreement = input_disagreement(gates, t);
-  if (!disagreement.empty()) return {Verdict::kInvalid, std::move(disagreement)};
-  if (t.missing()) return {Verdict::kPass, "recorded on one side only"};
-  for (const Gate* gate : gates.for_tensor(gate_subject(t)))
-    if (const GateOutcome outcome = evaluate(*gate, *t.metrics); gate->names_exactly(t.name) && !outcome.passed)
-      return {Verdict::kDeviates, outcome.text};
-  return {Verdict::kPass, "equal inputs"};
+Decision decide_input(const GateSet& gates, const TensorComparison& t, const std::optional<InputAgreement>& quantised) {
+  std::string agreement = "equal inputs";
+  if (quantised) {
+    if (!quantised->equal) return {Verdict::kInvalid, "the inputs differ: " + quantised->text};
+    agreement = quantised->text;
+  } else {
+    std::string disagreement = input_disagreement(gates, t);
+    if (!disagreement.empty()) return {Verdict::kInvalid, std::move(disagreement)};
+    if (t.missing()) return {Verdict::kPass, "recorded on one side only"};
+  }
+  for (const Gate* gate : gates.for_tensor(gate_subject(t))) {
+    if (!gate->names_exactly(t.name)) continue;
+    const GateOutcome outcome = evaluate(*gate, *t.metrics);
+    if (!outcome.passed) return {outcome.value ? Verdict::kDeviates : Verdict::kInvalid, outcome.text};
+  }
+  return {Verdict::kPass, std::move(agreement)};
 }
 
 Decision judge_uncompared(const GateSet& gates, const TensorComparison& t, bool must_exist) {
@@ -114,13 +121,15 @@ Decision judge_figures(const GateSet& gates, const TensorComparison& t, const st
     return t.role == Role::kOutput ? Decision{Verdict::kNotJudged, "no gate covers it"}
                                    : Decision{Verdict::kPass, "not gated"};
   std::string passed;
+  bool proves = false;
   for (const Gate* gate : applicable) {
     const GateOutcome outcome = evaluate(*gate, m);
     if (!outcome.value) return {Verdict::kInvalid, outcome.text};  // a gate that cannot be judged is no evidence
     if (!outcome.passed) return {Verdict::kDeviates, outcome.text};
     passed += (passed.empty() ? "" : "; ") + outcome.text;
+    proves |= !gate->cannot_fail();
   }
-  return {Verdict::kPass, passed};
+  return {proves ? Verdict::kPass : Verdict::kNotJudged, passed};
 }
 
 }  // namespace
@@ -134,15 +143,28 @@ GateSubject gate_subject(const TensorComparison& t) {
   return {t.name, t.role, t.declared_role, dtype};
 }
 
+void judge_input(const GateSet& gates, TensorComparison& t, const std::optional<InputAgreement>& quantised) {
+  t.gated = !gates.for_tensor(gate_subject(t)).empty();
+  Decision decision = decide_input(gates, t, quantised);
+  t.verdict = decision.verdict;
+  t.rule = std::move(decision.rule);
+}
+
 void judge_tensor(const GateSet& gates, TensorComparison& t) {
+  if (t.role == Role::kInput) return judge_input(gates, t, std::nullopt);
   const auto applicable = gates.for_tensor(gate_subject(t));
   t.gated = !applicable.empty();
   const bool must_exist = t.role == Role::kOutput || t.gated;
-  Decision decision = t.role == Role::kInput ? judge_input(gates, t)
-                      : !t.compared()        ? judge_uncompared(gates, t, must_exist)
-                                             : judge_figures(gates, t, applicable);
+  Decision decision = t.compared() ? judge_figures(gates, t, applicable) : judge_uncompared(gates, t, must_exist);
   t.verdict = decision.verdict;
   t.rule = std::move(decision.rule);
+}
+
+void leave_unjudged(TensorComparison& t) {
+  const bool has_say = t.role == Role::kOutput || (t.role == Role::kIntermediate && t.gated);
+  if (!has_say || t.verdict == Verdict::kInvalid) return;
+  t.verdict = Verdict::kNotJudged;
+  t.rule = "not judged: the inputs differ";
 }
 
 std::vector<std::string> mistrust(const PairMetrics& m) {

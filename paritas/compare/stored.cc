@@ -76,6 +76,7 @@ Result<CompareResult> judge_again(const CompareResult& stored, const GateSet& ga
   }
   result.allow_extra_outputs = gates.allow_extra_outputs;
   std::erase(result.notes, "no gates were declared");
+  std::erase_if(result.notes, [](const std::string& note) { return note.starts_with(kGateNote); });  // of other gates
   std::set<std::string> failed_to_serve;
   std::set<std::string> samples_with_other_inputs;
   for (const TensorComparison& t : result.tensors)
@@ -84,10 +85,8 @@ Result<CompareResult> judge_again(const CompareResult& stored, const GateSet& ga
     if (t.role == Role::kInput) continue;  // what was found about inputs stays
     const auto missing = unserved(gates, t);
     judge_tensor(gates, t);
-    if (samples_with_other_inputs.count(t.sample) != 0 && (t.role == Role::kOutput || t.gated) &&
-        t.verdict != Verdict::kInvalid) {
-      t.verdict = Verdict::kNotJudged;
-      t.rule = "not judged: the inputs differ";
+    if (samples_with_other_inputs.count(t.sample) != 0) {
+      leave_unjudged(t);
     } else if (!missing.empty() && t.verdict != Verdict::kDeviates) {
       t.verdict = Verdict::kNotJudged;
       t.rule = fmt::format("the stored result cannot serve {}", fmt::join(missing, "; "));

@@ -15,6 +15,7 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr size_t kSamples = 21;
 
@@ -148,6 +149,16 @@ TEST(JudgeAgain, UsesStoredFiguresAndSaysSo) {
   EXPECT_TRUE(strict->decided_afterwards);
   EXPECT_THAT(strict->notes, Contains(HasSubstr("decided afterwards")));
   EXPECT_EQ(judge_again(stored, load_gates(std::nullopt, {"a: cosine>=0.9"}).value())->verdict, Verdict::kPass);
+}
+
+TEST(JudgeAgain, GatesThatCannotFailProveNothingAfterwardsEither) {
+  const CompareResult stored = compare_range(0, kSamples, false);
+  const auto blind = judge_again(stored, load_gates(std::nullopt, {"a: max_abs>=0"}).value()).value();
+  EXPECT_EQ(blind.verdict, Verdict::kNotJudged);
+  EXPECT_THAT(blind.notes, Contains(HasSubstr("\"a: max_abs >= 0\" (--gate) cannot fail")));
+  const auto judged = judge_again(blind, load_gates(std::nullopt, {"a: cosine>=0.9"}).value()).value();
+  EXPECT_EQ(judged.verdict, Verdict::kPass);
+  EXPECT_THAT(judged.notes, Not(Contains(HasSubstr("cannot fail"))));  // that was about other gates
 }
 
 TEST(JudgeAgain, GatesThatCannotBeServedAreNoPass) {

@@ -135,6 +135,11 @@ GateOutcome decide(const Gate& gate, Judge&& judge_condition) {
   return outcome;
 }
 
+std::optional<ValueRange> metric_range(const std::string& metric) {
+  const MetricName* known = find_metric(metric);
+  return known == nullptr ? std::nullopt : std::optional(ValueRange{known->lowest, known->highest});
+}
+
 std::optional<double> unit_size(GateUnit unit, const PairMetrics& m) {
   switch (unit) {
     case GateUnit::kAbsolute:
@@ -183,6 +188,23 @@ std::string Condition::text() const {
   return text;
 }
 
+bool Condition::always_holds(const ValueRange& range) const {
+  // Units scale the threshold by what is not negative: a limit at or below 0 stays there. What has units begins at 0.
+  switch (op) {
+    case GateOp::kLess:
+      return range.highest < value;
+    case GateOp::kLessEqual:
+      return range.highest <= value;
+    case GateOp::kGreaterEqual:
+      return range.lowest >= value;
+    case GateOp::kGreater:
+      return range.lowest > value && unit == GateUnit::kAbsolute;  // a unit of size 0 makes every limit 0
+    case GateOp::kEqual:
+      return false;
+  }
+  return false;
+}
+
 std::string Gate::selector() const {
   if (!task.empty()) return "task=" + task;
   std::string text = tensor;
@@ -209,6 +231,17 @@ bool Gate::matches(const GateSubject& subject) const {
 }
 
 bool Gate::names_exactly(const std::string& tensor_name) const { return task.empty() && tensor == tensor_name; }
+
+bool Gate::cannot_fail() const { return task.empty() && cannot_fail(metric_range); }
+
+bool Gate::cannot_fail(const RangeLookup& ranges) const {
+  const auto holds = [&](const Condition& c) {
+    const auto range = ranges(c.metric);
+    return range && c.always_holds(*range);
+  };
+  return std::any_of(any.begin(), any.end(),
+                     [&](const auto& all) { return std::all_of(all.begin(), all.end(), holds); });
+}
 
 std::vector<const Gate*> GateSet::for_tensor(const GateSubject& subject) const {
   std::vector<const Gate*> found;
@@ -250,13 +283,29 @@ bool GateSet::uses(const GateSubject& subject, GateUnit unit) const {
   return false;
 }
 
+std::string why_it_cannot_fail(const Gate& gate, const RangeLookup& ranges) {
+  for (const auto& all : gate.any)
+    for (const Condition& c : all)
+      if (const auto range = ranges(c.metric); range && c.always_holds(*range))
+        return std::isfinite(range->highest)
+                   ? fmt::format("{} lies between {} and {}", c.metric, range->lowest, range->highest)
+                   : fmt::format("{} is never below {}", c.metric, range->lowest);
+  return {};
+}
+
 Result<std::vector<std::string>> check_gates_match(const GateSet& gates, const std::vector<GateSubject>& subjects) {
   std::vector<std::string> notes;
   for (const Gate& gate : gates.gates) {
     if (!gate.task.empty()) continue;
-    if (std::any_of(subjects.begin(), subjects.end(), [&](const GateSubject& s) { return gate.matches(s); })) continue;
+    const auto note = [&](const std::string& text) {
+      notes.push_back(fmt::format("{}{}\" ({}) {}", kGateNote, gate.text(), gate.origin, text));
+    };
+    if (std::any_of(subjects.begin(), subjects.end(), [&](const GateSubject& s) { return gate.matches(s); })) {
+      if (gate.cannot_fail()) note("cannot fail: " + why_it_cannot_fail(gate, metric_range));
+      continue;
+    }
     if (gate.optional) {
-      notes.push_back(fmt::format("the gate \"{}\" ({}) applies to nothing here", gate.text(), gate.origin));
+      note("applies to nothing here");
       continue;
     }
     std::string known;
@@ -274,13 +323,15 @@ Result<std::vector<std::string>> check_gates_match(const GateSet& gates, const s
 }
 
 GateOutcome evaluate(const Gate& gate, const PairMetrics& metrics) {
-  return decide(gate, [&](const Condition& condition) {
+  GateOutcome outcome = decide(gate, [&](const Condition& condition) {
     const bool other_tolerances =
         condition.metric == "outside" && metrics.outside &&
         (metrics.outside_atol != condition.atol.value_or(0) || metrics.outside_rtol != condition.rtol.value_or(0));
     if (other_tolerances) return Judged{std::nullopt, false, "outside was counted with other tolerances"};
     return judge(condition, metric_value(metrics, condition.metric), unit_size(condition.unit, metrics));
   });
+  if (outcome.passed && gate.cannot_fail()) outcome.text += " (this gate cannot fail)";
+  return outcome;
 }
 
 GateOutcome evaluate_figures(const Gate& gate, const FigureLookup& figures) {

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,6 +37,14 @@ enum class GateUnit {
 };
 std::string_view name(GateUnit unit);  // "", "range", "epsilon", "steps", "storage"
 
+// What a figure can be, whatever is compared; NaN apart.
+struct ValueRange {
+  double lowest = 0;
+  double highest = std::numeric_limits<double>::infinity();
+};
+// By name of the metric or figure; nullopt: not known.
+using RangeLookup = std::function<std::optional<ValueRange>(const std::string& name)>;
+
 struct Condition {
   std::string metric;  // see metric_table.h; of a task: the name of its figure
   GateOp op = GateOp::kLessEqual;
@@ -44,7 +53,8 @@ struct Condition {
   std::optional<double> atol;  // for `outside`
   std::optional<double> rtol;
 
-  std::string text() const;  // "cosine >= 0.99"
+  std::string text() const;                          // "cosine >= 0.99"
+  bool always_holds(const ValueRange& range) const;  // for every value in it: "max_abs >= 0"
 };
 
 // What a gate may apply to.
@@ -75,6 +85,10 @@ struct Gate {
   std::string text() const;      // "scores: cosine >= 0.99"
   bool matches(const GateSubject& subject) const;
   bool names_exactly(const std::string& tensor_name) const;
+  // Whatever is compared passes it, so that passing it proves nothing. Gates on tensors by the table of metrics, those
+  // on tasks by the ranges of the task's figures.
+  bool cannot_fail() const;
+  bool cannot_fail(const RangeLookup& ranges) const;
 };
 
 // What non-finite values of the reference mean.
@@ -117,8 +131,12 @@ Result<GateSet> load_gates(const GateSources& sources);
 Result<GateSet> load_gates(const std::optional<Path>& file, const std::vector<std::string>& inline_gates);
 
 // An error when a gate on tensors matches none of `subjects`: a misspelt gate must never pass in silence. Gates that
-// may match nothing and do not are returned as notes.
+// may match nothing and do not, and gates that cannot fail, are returned as notes, which begin with kGateNote.
+inline constexpr std::string_view kGateNote = "the gate \"";
 Result<std::vector<std::string>> check_gates_match(const GateSet& gates, const std::vector<GateSubject>& subjects);
+
+// Of a gate that cannot fail: "cosine lies between -1 and 1".
+std::string why_it_cannot_fail(const Gate& gate, const RangeLookup& ranges);
 
 struct GateOutcome {
   const Gate* gate = nullptr;
@@ -126,7 +144,7 @@ struct GateOutcome {
   // condition.
   std::optional<double> value;
   bool passed = false;
-  std::string text;  // "cosine 0.8696 < 0.99", "cosine 0.9999 >= 0.99"
+  std::string text;  // "cosine 0.8696 < 0.99", "cosine 0.9999 >= 0.99", "max_abs 3 >= 0 (this gate cannot fail)"
 };
 GateOutcome evaluate(const Gate& gate, const PairMetrics& metrics);
 

@@ -414,6 +414,27 @@ TEST(CheckGatesMatch, OptionalGatesThatApplyToNothingAreNotes) {
   EXPECT_THAT(check_gates_match(set, subjects({"a"})).error().message(), HasSubstr("no tensor has the role"));
 }
 
+TEST(CannotFail, IsWhatEveryValueOfTheMetricPasses) {
+  for (const char* text : {"a: max_abs>=0", "a: max_abs>-1", "a: max_abs>=-2 range", "a: cosine>=-1", "a: cosine<=1",
+                           "a: cosine<2", "a: cosine_distance<=2", "a: differing>=0", "a: outside>=0, atol=1",
+                           "a: max_abs<=1 or mse>=0", "a: cosine<=1 and max_ulp>=0"})
+    EXPECT_TRUE(parse_gate(text)->cannot_fail()) << text;
+  for (const char* text : {"a: max_abs>0", "a: max_abs>-1 range", "a: max_abs<=1e300", "a: cosine>-1", "a: cosine<1",
+                           "a: cosine>=0", "a: cosine==1", "a: sqnr_db>=-1e300", "a: max_abs<=1 and mse>=0",
+                           "a: scale_ratio>=0.5", "task=t: unmatched>=0"})
+    EXPECT_FALSE(parse_gate(text)->cannot_fail()) << text;
+}
+
+TEST(CannotFail, IsNotedAndSaidBesideWhatItPassed) {
+  GateSet set;
+  set.gates = {parse_gate("a: cosine<=1").value(), parse_gate("a: cosine>=0.5").value()};
+  const auto notes = check_gates_match(set, subjects({"a"})).value();
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_EQ(notes.front(), "the gate \"a: cosine <= 1\" (--gate) cannot fail: cosine lies between -1 and 1");
+  EXPECT_EQ(evaluate(set.gates[0], with_cosine(0.7)).text, "cosine 0.7 <= 1 (this gate cannot fail)");
+  EXPECT_EQ(evaluate(set.gates[1], with_cosine(0.7)).text, "cosine 0.7 >= 0.5");
+}
+
 TEST(MetricTable, EveryNameHasAUnitADescriptionAndIsAMetric) {
   for (const MetricName& metric : metric_names()) {
     EXPECT_TRUE(is_metric(metric.name));

@@ -1,6 +1,7 @@
 // Names of metrics as gates, CSV columns and JSON use them.
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,6 +16,9 @@ struct MetricName {
   std::string_view name;
   std::string_view unit;         // "tensor" (the tensor's own), "dB", "1" (none), "elements", "ulp"
   std::string_view description;  // one line
+  // What it can be, whatever is compared; NaN apart.
+  double lowest = 0;
+  double highest = std::numeric_limits<double>::infinity();
 };
 
 const std::vector<MetricName>& metric_names();

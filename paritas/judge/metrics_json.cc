@@ -200,9 +200,13 @@ Json to_json(const PairMetrics& m) {
   json["reference_norm"] = json_number(m.reference_norm);
   json["error_norm"] = json_number(m.error_norm);
   if (m.nonfinite.any())
-    json["nonfinite"] = {{"nan_nan", m.nonfinite.nan_nan},       {"nan_other", m.nonfinite.nan_other},
-                         {"same_inf", m.nonfinite.same_inf},     {"opposite_inf", m.nonfinite.opposite_inf},
-                         {"inf_finite", m.nonfinite.inf_finite}, {"device_only", m.nonfinite.device_only}};
+    json["nonfinite"] = {{"nan_nan", m.nonfinite.nan_nan},
+                         {"nan_other", m.nonfinite.nan_other},
+                         {"same_inf", m.nonfinite.same_inf},
+                         {"opposite_inf", m.nonfinite.opposite_inf},
+                         {"inf_finite", m.nonfinite.inf_finite},
+                         {"device_only", m.nonfinite.device_only},
+                         {"reference_nan", m.nonfinite.reference_nan}};
   if (m.storage) json["storage"] = storage_json(*m.storage);
   if (m.codes) json["codes"] = codes_json(*m.codes);
   return json;
@@ -216,8 +220,8 @@ Result<PairMetrics> pair_metrics_from_json(const Json& json, const std::string& 
   PARITAS_TRY(r.status());
   if (r.has("nonfinite")) {
     Reader n(r.at("nonfinite"), subject);
-    m.nonfinite = {n.whole("nan_nan"),      n.whole("nan_other"),  n.whole("same_inf"),
-                   n.whole("opposite_inf"), n.whole("inf_finite"), n.whole("device_only")};
+    m.nonfinite = {n.whole("nan_nan"),    n.whole("nan_other"),   n.whole("same_inf"),     n.whole("opposite_inf"),
+                   n.whole("inf_finite"), n.whole("device_only"), n.whole("reference_nan")};
     PARITAS_TRY(n.status());
   }
   if (r.has("storage")) {

@@ -258,6 +258,7 @@ void count_nonfinite(const PassOptions& options, double x, double y, Totals& tot
     ++counts.nan_nan;
   } else if (std::isnan(x) || std::isnan(y)) {
     ++counts.nan_other;
+    counts.reference_nan += std::isnan(x);
   } else if (std::isinf(x) && std::isinf(y)) {
     inside = x == y;
     ++(inside ? counts.same_inf : counts.opposite_inf);
@@ -306,17 +307,6 @@ void scale_tile(double* values, size_t n, double scale) {
   for (size_t i = 0; i < n; ++i) values[i] *= scale;
 }
 
-void dequantise(const Affine& affine, const Tile& tile, double* values) {
-  if (affine.scale.size() == 1) {
-    for (size_t i = 0; i < tile.n; ++i) values[i] = (values[i] - affine.zero_point[0]) * affine.scale[0];
-    return;
-  }
-  for (size_t i = 0; i < tile.n; ++i) {
-    const size_t channel = (tile.first + i) / affine.inner % affine.scale.size();
-    values[i] = (values[i] - affine.zero_point[channel]) * affine.scale[channel];
-  }
-}
-
 void count_zeros(Pass& pass, const Tile& tile, bool all_finite) {
   const Scratch& scratch = pass.scratch;
   for (size_t i = 0; i < tile.n; ++i) {
@@ -333,8 +323,8 @@ void general_tile(Pass& pass, const Tile& tile) {
   widen_tile(pass.yt, tile.y, tile.padded, scratch.y);
 
   const bool real = pass.options.reference_affine || pass.options.device_affine;
-  if (pass.options.reference_affine) dequantise(*pass.options.reference_affine, tile, scratch.x);
-  if (pass.options.device_affine) dequantise(*pass.options.device_affine, tile, scratch.y);
+  if (pass.options.reference_affine) dequantise(*pass.options.reference_affine, tile.first, {scratch.x, tile.n});
+  if (pass.options.device_affine) dequantise(*pass.options.device_affine, tile.first, {scratch.y, tile.n});
 
   uint64_t differing = 0;
   const bool all_finite = range_and_differing(pass, tile, differing);

@@ -11,20 +11,13 @@
 #include <optional>
 #include <vector>
 
+#include "paritas/metrics/affine.h"
 #include "paritas/metrics/integer_figures.h"
 #include "paritas/tensor/tensor.h"
 
 namespace paritas {
 
 inline constexpr uint64_t kBlockElements = 65536;
-
-// real = (q - zero_point) * scale, in double. One entry, or one per index along an axis: element i has the entry
-// (i / inner) % scale.size(), where inner is the product of the dimensions behind the axis.
-struct Affine {
-  std::vector<double> scale;
-  std::vector<double> zero_point;  // as many as scale
-  uint64_t inner = 1;
-};
 
 struct MetricOptions {
   bool quantiles = false;   // fill abs_quantiles (costs about a third of the speed)
@@ -49,6 +42,7 @@ struct NonfiniteCounts {
   uint64_t inf_finite = 0;    // one infinite, the other finite
   // Of nan_other and inf_finite, those where the device is not finite and the reference is.
   uint64_t device_only = 0;
+  uint64_t reference_nan = 0;  // of nan_other, those where the reference is the NaN
   bool any() const { return nan_nan + nan_other + same_inf + opposite_inf + inf_finite != 0; }
 };
 

@@ -103,6 +103,7 @@ TEST(PairMetrics, NonfiniteCounts) {
   EXPECT_EQ(m.nonfinite.opposite_inf, 1U);
   EXPECT_EQ(m.nonfinite.inf_finite, 2U);
   EXPECT_EQ(m.nonfinite.device_only, 2U);
+  EXPECT_EQ(m.nonfinite.reference_nan, 1U);
   EXPECT_EQ(m.differing, 6U);  // all but the NaN pair and the equal infinities
   EXPECT_EQ(m.max_abs, 1);
   EXPECT_EQ(m.max_abs_index, 7U);

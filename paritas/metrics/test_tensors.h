@@ -27,8 +27,9 @@ inline Tensor halves(const std::vector<float>& values) {
 // Every figure, bit by bit.
 inline std::string exact_text(const PairMetrics& m) {
   const NonfiniteCounts& n = m.nonfinite;
-  std::string text = fmt::format("{} {} {} {} {} {} {} {} {} {}", m.count, m.finite, m.differing, n.nan_nan,
-                                 n.nan_other, n.same_inf, n.opposite_inf, n.inf_finite, n.device_only, m.max_abs_index);
+  std::string text =
+      fmt::format("{} {} {} {} {} {} {} {} {} {} {}", m.count, m.finite, m.differing, n.nan_nan, n.nan_other,
+                  n.same_inf, n.opposite_inf, n.inf_finite, n.device_only, n.reference_nan, m.max_abs_index);
   for (double v :
        {m.max_abs,        m.max_abs_reference, m.max_abs_device,    m.mean_abs,   m.mse,         m.rmse,
         m.nmse,           m.sqnr_db,           m.cosine_distance,   m.cosine,     m.scale_ratio, m.max_rel,

@@ -68,6 +68,7 @@ void Totals::merge(const Totals& other) {
   nonfinite.opposite_inf += other.nonfinite.opposite_inf;
   nonfinite.inf_finite += other.nonfinite.inf_finite;
   nonfinite.device_only += other.nonfinite.device_only;
+  nonfinite.reference_nan += other.nonfinite.reference_nan;
   if (other.max_abs > max_abs || (other.max_abs == max_abs && other.max_abs_index < max_abs_index)) {
     max_abs = other.max_abs;
     max_abs_index = other.max_abs_index;

@@ -10,6 +10,7 @@
 #include "paritas/onnx/edit.h"
 #include "paritas/project/plan.h"
 #include "paritas/project/read_parts.h"
+#include "paritas/project/recorded_inputs.h"
 #include "paritas/project/size_probe.h"
 #include "paritas/project/task_checks.h"
 #include "paritas/runtime/record.h"
@@ -67,15 +68,19 @@ class Check {
     PARITAS_TRY(run_side("device", plan_.device));
     PARITAS_TRY(pair_sides());
     PARITAS_TRY(compare());
+    VerdictBuilder inputs, tasks;
+    PARITAS_TRY(judge_declared_inputs(inputs));
     PARITAS_TRY(run_tasks());
-    VerdictBuilder tasks;
     PARITAS_TRY(judge_tasks(plan_.project.gates, result_.tasks, tasks));
     leave_to_tasks();
+    plan_.reference.open.stream = plan_.device.open.stream = nullptr;  // steps need their memory
     builder_.add(conclude(result_.comparison));
+    builder_.add(inputs);
     builder_.add(tasks);
     for (const ProjectStep& step : plan_.project.steps) PARITAS_TRY(run_step(step));
     result_.verdict = builder_.verdict();
     result_.reasons = builder_.reasons();
+    result_.deciding = builder_.deciding();
     result_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return std::move(result_);
   }
@@ -113,21 +118,20 @@ class Check {
     record_request.tool_version = request_.tool_version;
     record_request.progress = [&](const std::string& stage) { progress(fmt::format("{}: {}", which, stage)); };
     auto info = record(record_request);
-    if (info) return {};
+    if (info) return open_side(side.open);
     if (info.error().subject.empty()) info.error().subject = fmt::format("the {} ({})", which, side.open.subject);
     return tl::make_unexpected(std::move(info).error());
   }
 
   // Names of the device's tensors in the reference's words, and the declared quantisation for both.
   Status pair_sides() {
-    PARITAS_ASSIGN(const auto reference, open_side(plan_.reference.open, {}, {}));
-    PARITAS_ASSIGN(const auto device, open_side(plan_.device.open, {}, {}));
+    const OpenSide &reference = plan_.reference.open, &device = plan_.device.open;
     std::vector<std::string> names[2];
-    const SampleStream* streams[] = {reference.get(), device.get()};
+    const OpenSide* sides[] = {&reference, &device};
     for (int k = 0; k < 2; ++k)
-      for (const TensorInfo& tensor : streams[k]->info().tensors) names[k].push_back(tensor.name);
+      for (const TensorInfo& tensor : sides[k]->info().tensors) names[k].push_back(tensor.name);
     PARITAS_ASSIGN(const Pairing pairing,
-                   pair_names(names[0], names[1], plan_.project.pairing, reference->subject(), device->subject()));
+                   pair_names(names[0], names[1], plan_.project.pairing, reference.subject, device.subject));
     for (const NamePair& pair : pairing.pairs) renames_[pair.device] = pair.reference;
     // What was not paired must not answer to a name that another tensor now has.
     for (const std::string& name : pairing.unmatched_device)
@@ -138,8 +142,6 @@ class Check {
       for (const NamePair& pair : pairing.pairs)
         if (pair.reference == output.name) device_quantisation_[pair.device] = *output.quantisation;
     }
-    // Contents were hashed now; what follows reads them again.
-    plan_.reference.open.options.verify_hashes = plan_.device.open.options.verify_hashes = false;
     return {};
   }
 
@@ -154,25 +156,57 @@ class Check {
     options.pairing = project.pairing;
     for (const ProjectOutput& output : project.outputs)
       if (!output.role.empty()) options.roles[output.name] = output.role;
-    for (const ProjectInput& input : project.inputs)
-      if (input.quantisation) options.input_rules[input.name] = *input.quantisation;
+    options.input_rules = input_rules();
     options.ranked = project.ranked;
     options.inputs_unverified = project.inputs_unverified;
     options.threads = request_.threads;
     options.progress = [&](uint64_t done, uint64_t total) { progress(fmt::format("{} of {} tensors", done, total)); };
-    PARITAS_ASSIGN(auto reference, open_side(plan_.reference.open, reference_quantisation_, {}));
-    PARITAS_ASSIGN(auto device, open_side(plan_.device.open, device_quantisation_, {}));
-    PARITAS_ASSIGN(result_.comparison, compare_streams(*reference, *device, options));
+    const auto reference = reference_view(), device = view(plan_.device.open, device_quantisation_, {});
+    PARITAS_ASSIGN(result_.comparison, compare_samples(*reference, *device, options));
     // The project's own note says more.
     auto& notes = result_.comparison.notes;
     notes.erase(std::remove(notes.begin(), notes.end(), "no gates were declared"), notes.end());
     return {};
   }
 
+  std::unique_ptr<SampleStream> reference_view() const {
+    return view(plan_.reference.open, reference_quantisation_, {});
+  }
+
+  std::map<std::string, QuantisationRule> input_rules() const {
+    std::map<std::string, QuantisationRule> rules;
+    for (const ProjectInput& input : plan_.project.inputs)
+      if (input.quantisation) rules[input.name] = *input.quantisation;
+    return rules;
+  }
+
+  // What is run is fed with the declared inputs; of two recordings each must have been.
+  Status judge_declared_inputs(VerdictBuilder& builder) {
+    if (plan_.project.runs_anything() || !plan_.project.declares_inputs()) return {};
+    progress("declared inputs");
+    const std::pair<const char*, std::unique_ptr<SampleStream>> sides[] = {
+        {"reference", reference_view()}, {"device", view(plan_.device.open, device_quantisation_, renames_)}};
+    for (const auto& [side, stream] : sides) {
+      PARITAS_ASSIGN(const RecordedInputs held,
+                     hold_against_declared(plan_.inputs.samples, input_rules(), *stream, side));
+      for (const std::string& text : held.differing) builder.invalid(text);
+      for (TensorComparison& tensor : result_.comparison.tensors)
+        if (held.samples.count(tensor.sample) != 0) leave_unjudged(tensor);
+      for (const std::string& name : held.absent) {
+        const std::string text = fmt::format("{}: declared, but not recorded by the {}", name, side);
+        if (plan_.project.inputs_unverified)
+          result_.notes.push_back(text + ": it is assumed to be equal, as asked");
+        else
+          builder.not_judged(text);
+      }
+    }
+    return {};
+  }
+
   Status run_tasks() {
     TaskInputs inputs;
-    inputs.open_reference = [this] { return open_side(plan_.reference.open, reference_quantisation_, {}); };
-    inputs.open_device = [this] { return open_side(plan_.device.open, device_quantisation_, renames_); };
+    inputs.view_reference = [this] { return reference_view(); };
+    inputs.view_device = [this] { return view(plan_.device.open, device_quantisation_, renames_); };
     inputs.command.folder = plan_.files.folder;
     inputs.command.scratch = scratch_;
     for (const auto& [name, side] : {std::pair("reference", &plan_.reference), std::pair("device", &plan_.device)})

@@ -1,5 +1,7 @@
 #include "paritas/project/check.h"
 
+#include <fstream>
+
 #include <gmock/gmock.h>
 
 #include "paritas/base/test_files.h"
@@ -9,6 +11,7 @@
 #include "paritas/project/task_checks.h"
 #include "paritas/recording/recording.h"
 #include "paritas/tensor/npy.h"
+#include "paritas/tensor/safetensors.h"
 
 namespace paritas {
 namespace {
@@ -134,6 +137,128 @@ TEST_F(CheckTest, LabelsComeFromAFile) {
   folder_.write("labels.txt", "2\n");
   const auto result = must(task_gate("device_accuracy", ">=", 1) + task_ + "labels = \"labels.txt\"\n");
   EXPECT_EQ(result.verdict, Verdict::kDeviates);
+}
+
+TEST_F(CheckTest, GatesThatCannotFailAreNoPass) {
+  logits({1, 2, 3}, {3, 2, 1});
+  const auto result = must("[[gate]]\ntensor = \"y\"\nmetric = \"max_abs\"\nop = \">=\"\nvalue = 0\n");
+  EXPECT_EQ(result.verdict, Verdict::kNotJudged);
+  EXPECT_EQ(result.reasons.front(), "y: max_abs 2 >= 0 (this gate cannot fail)");
+  EXPECT_EQ(result.deciding, 1u);
+}
+
+TEST_F(CheckTest, GatesOnTasksThatCannotFailAreNoPassEither) {
+  logits({1, 2, 3}, {3, 2, 1});
+  for (const auto& gate : {task_gate("top1_agreement", ">=", 0), task_gate("max_probability_difference", "<=", 1),
+                           task_gate("accuracy_drop", "<=", 1), task_gate("rows", ">=", 0)}) {
+    const auto left = must(gate + task_);  // and the output is not left to such a task
+    EXPECT_EQ(left.verdict, Verdict::kNotJudged) << gate;
+    EXPECT_EQ(left.comparison.tensors.front().rule, "no gate covers it") << gate;
+  }
+  const std::string blind = task_gate("top1_agreement", ">=", 0);
+  const std::string tensor = "[[gate]]\ntensor = \"y\"\nmetric = \"max_abs\"\nop = \"<=\"\nvalue = 9\n";
+  const auto result = must(tensor + blind + task_);
+  EXPECT_EQ(result.verdict, Verdict::kNotJudged);
+  EXPECT_EQ(result.tasks[0].gates[0].text, "top1_agreement 0 >= 0 (this gate cannot fail)");
+  EXPECT_THAT(result.notes, Contains(HasSubstr("cannot fail: top1_agreement lies between 0 and 1")));
+  EXPECT_EQ(must(tensor + blind + task_gate("mean_probability_difference", "<=", 0.9) + task_).verdict,
+            Verdict::kPass);  // another gate judges the task
+}
+
+TEST_F(CheckTest, OutputsOnlyLeavesInputsOfARecordingOut) {
+  record(folder_.path() / "a", {{"x", floats({1}, {1})}, {"y", floats({1, 2, 3}, {1, 3})}});
+  record(folder_.path() / "b", {{"x", floats({2}, {1})}, {"y", floats({1, 2, 3}, {1, 3})}});
+  const std::string sides =
+      "[recordings]\nreference = \"a\"\n[recordings.device]\npath = \"b\"\noutputs_only = true\n" + tensor_gate_;
+  const auto result = must(sides);
+  EXPECT_EQ(result.verdict, Verdict::kNotJudged);  // nothing shows what b was fed with
+  EXPECT_EQ(result.comparison.device_info.find("x"), nullptr);
+  EXPECT_EQ(must(sides + "[pairing]\ninputs_unverified = true\n").verdict, Verdict::kPass);
+}
+
+TEST_F(CheckTest, WhatARecordingTellsItselfIsNotGivenForIt) {
+  logits({1, 2, 3}, {1, 2, 3});
+  for (const std::string option : {"dtype = \"float16\"", "dtypes = { y = \"float16\" }", "shapes = { y = [3] }"})
+    EXPECT_THAT(error_of("[recordings]\nreference = \"a\"\n[recordings.device]\npath = \"b\"\n" + option + "\n"),
+                HasSubstr("b: is a recording, and "))
+        << option;
+}
+
+TEST_F(CheckTest, ContentsOfRecordingsAreHashedAgain) {
+  logits({1, 2, 3}, {1, 2, 3});
+  const Path file = folder_.path() / "b" / "sample-000000.safetensors";
+  std::string content = TestFolder::read(file);
+  content.back() ^= 1;
+  std::ofstream(file, std::ios::binary) << content;
+  EXPECT_THAT(error_of(tensor_gate_), HasSubstr("its SHA-256 is not the one in run.json"));
+}
+
+TEST_F(CheckTest, ADumpIsOpenedOnceForAllTasks) {
+  record(folder_.path() / "a", {{"y", floats({1, 2, 3}, {1, 3})}}, 0);
+  ASSERT_TRUE(write_safetensors(folder_.path() / "b.safetensors", {{"y", floats({1, 2, 3}, {1, 3})}}, {}, false));
+  const std::string gone =
+      "[[task]]\ntype = \"command\"\nname = \"gone\"\ncommand = [\"sh\", \"-c\", \"rm {device}; echo 1\"]\n";
+  const auto result =
+      must("[recordings]\nreference = \"a\"\ndevice = \"b.safetensors\"\n[pairing]\ninputs_unverified = true\n" + gone +
+               task_ + task_gate("value", ">=", 1, "gone") + task_gate("top1_agreement", ">=", 1),
+           true);
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "b.safetensors"));
+  EXPECT_EQ(result.verdict, Verdict::kPass);
+}
+
+TEST_F(CheckTest, RecordingsAreHeldAgainstDeclaredInputs) {
+  logits({1, 2, 3}, {1, 2, 3});
+  const auto declare = [&](const std::string& values, const std::string& more = "") {
+    return "[inputs.x]\nvalue = " + values + "\ndtype = \"float32\"\nshape = [3]\n" + more + tensor_gate_;
+  };
+  const auto same = must(declare("[1, 2, 3]"));
+  EXPECT_EQ(same.verdict, Verdict::kPass);
+  ASSERT_EQ(same.inputs.size(), 1u);
+  const auto other = must(declare("[1, 2, 4]"));
+  EXPECT_EQ(other.verdict, Verdict::kInvalid);
+  EXPECT_EQ(other.reasons.front(), "x: the declared input is not what the reference recorded: 1 of 3 elements differ");
+  EXPECT_EQ(other.deciding, 2u);  // the device's too
+  EXPECT_EQ(other.comparison.tensors.front().rule, "not judged: the inputs differ");
+  const auto shaped = must("[inputs.x]\nvalue = 1\ndtype = \"float32\"\nshape = [1]\n" + tensor_gate_);
+  EXPECT_THAT(shaped.reasons.front(), HasSubstr("shape [3], not [1]"));
+  EXPECT_THAT(error_of("[inputs.z]\nvalue = 1\ndtype = \"float32\"\nshape = [1]\n" + tensor_gate_),
+              HasSubstr("[inputs.z]: neither recording holds this input"));
+}
+
+TEST_F(CheckTest, DeclaredInputsReachCodesThroughTheirRule) {
+  const Tensor codes = tensor_from_values<uint8_t>(DType::kU8, {2}, {128, 192});
+  record(folder_.path() / "a", {{"x", floats({0, 1}, {2})}, {"y", floats({1}, {1})}});
+  record(folder_.path() / "b", {{"x", codes}, {"y", floats({1}, {1})}});
+  const auto verdict = [&](const std::string& values) {
+    return must("[inputs.x]\nvalue = " + values +
+                "\ndtype = \"float32\"\nshape = [2]\nquantisation = { scale = 0.015625, zero_point = 128 }\n" +
+                tensor_gate_)
+        .verdict;
+  };
+  EXPECT_EQ(verdict("[0, 1]"), Verdict::kPass);
+  EXPECT_EQ(verdict("[0, 0.5]"), Verdict::kInvalid);
+}
+
+TEST_F(CheckTest, DeclaredInputsThatASideDidNotRecordAreNotJudged) {
+  record(folder_.path() / "a", {{"x", floats({1}, {1})}, {"y", floats({1, 2, 3}, {1, 3})}});
+  record(folder_.path() / "b", {{"y", floats({1, 2, 3}, {1, 3})}}, 0);
+  const std::string declared = "[inputs.x]\nvalue = 1\ndtype = \"float32\"\nshape = [1]\n" + tensor_gate_;
+  const auto result = must(declared);
+  EXPECT_EQ(result.verdict, Verdict::kNotJudged);
+  EXPECT_THAT(result.reasons, Contains("x: declared, but not recorded by the device"));
+  const auto assumed = must(declared + "[pairing]\ninputs_unverified = true\n");
+  EXPECT_EQ(assumed.verdict, Verdict::kPass);
+  EXPECT_THAT(assumed.notes, Contains(HasSubstr("assumed to be equal")));
+  const std::string other = "[inputs.x]\nvalue = 2\ndtype = \"float32\"\nshape = [1]\n" + tensor_gate_;
+  EXPECT_EQ(must(other + "[pairing]\ninputs_unverified = true\n").verdict, Verdict::kInvalid);
+}
+
+TEST_F(CheckTest, DeclaredSamplesMustBeAsManyAsRecorded) {
+  logits({1, 2, 3}, {1, 2, 3});
+  for (const char* file : {"p.npy", "q.npy"})
+    ASSERT_TRUE(write_npy(folder_.path() / file, floats({1, 2, 3}, {3}), false).has_value());
+  EXPECT_THAT(error_of("[inputs.x]\nfiles = [\"p.npy\", \"q.npy\"]\n" + tensor_gate_),
+              HasSubstr("2 samples are declared, "));
 }
 
 TEST_F(CheckTest, MisspeltGatesAreErrorsBeforeAnythingRuns) {

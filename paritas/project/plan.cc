@@ -37,8 +37,12 @@ class Planner {
     PARITAS_TRY(plan_side("device", plan_.project.device, plan_.project.model.device, plan_.device));
     PARITAS_TRY(check_names());
     PARITAS_TRY(read_all_labels());
-    if (!plan_.project.runs_anything()) return std::move(plan_);
+    if (!plan_.project.runs_anything() && !plan_.project.declares_inputs()) return std::move(plan_);
     PARITAS_ASSIGN(plan_.inputs, prepare_inputs(plan_.project, plan_.files, scratch_));
+    if (!plan_.project.runs_anything()) {
+      PARITAS_TRY(check_recorded());
+      return std::move(plan_);
+    }
     PARITAS_TRY(check_fed(plan_.reference));
     PARITAS_TRY(check_fed(plan_.device));
     PARITAS_TRY(check_steps());
@@ -120,14 +124,13 @@ class Planner {
       if (!declared->empty()) {
         PARITAS_ASSIGN(*option, plan_.files.resolve(*declared));
       }
-    return {};
+    return open_side(open);
   }
 
   Result<Subjects> subjects_of(const PlannedSide& side) const {
     Subjects subjects;
     if (!side.target) {
-      PARITAS_ASSIGN(const auto stream, open_side(side.open, {}, {}));
-      for (const TensorInfo& tensor : stream->info().tensors)
+      for (const TensorInfo& tensor : side.open.info().tensors)
         subjects.emplace_back(tensor.name, tensor.role, std::string(), tensor.dtype);
       return subjects;
     }
@@ -197,6 +200,23 @@ class Planner {
       // What is said about --input belongs to the command line.
       if (!fits) return usage_error(plan_.project.subject, fits.error().cause, "correct it under [inputs]");
     }
+    return {};
+  }
+
+  // Two recordings are held against the inputs that are declared: these must be the reference's, or the device's.
+  Status check_recorded() const {
+    const uint64_t declared = plan_.inputs.samples.size();
+    for (const PlannedSide* side : {&plan_.reference, &plan_.device})
+      if (const uint64_t recorded = side->open.stream->sample_count(); declared > 1 && recorded != declared)
+        return usage_error(plan_.project.subject + ", [inputs]",
+                           fmt::format("{} samples are declared, {} holds {}", declared, side->open.subject, recorded),
+                           "declare the inputs of every sample, or one for all of them");
+    for (const CheckedInput& input : plan_.inputs.records)
+      if (plan_.reference.open.info().find(input.name) == nullptr &&
+          plan_.device.open.info().find(input.name) == nullptr)
+        return usage_error(fmt::format("{}, [inputs.{}]", plan_.project.subject, input.name),
+                           "neither recording holds this input, so that nothing is held against it",
+                           "check the name, or leave it out");
     return {};
   }
 

@@ -14,7 +14,7 @@ namespace paritas {
 struct PlannedSide {
   std::optional<Target> target;  // to be run
   Path model;                    // of the run
-  OpenSide open;                 // path of a recording; filled after a run
+  OpenSide open;                 // opened by the plan, or after the run
 };
 
 struct CheckPlan {

@@ -164,15 +164,9 @@ Status read_gates(SpecReader& root, Project& project) {
 }
 
 Status check_consistent(const Project& p) {
-  const bool declared = std::any_of(p.inputs.begin(), p.inputs.end(),
-                                    [](const ProjectInput& input) { return input.source != InputSource::kNone; });
   if (p.runs_anything() && p.model.reference.empty())
     return usage_error(p.subject, "a target is to be run, but there is no model",
                        "add [model] reference = \"model.onnx\"");
-  if (declared && !p.runs_anything())
-    return usage_error(p.subject,
-                       "inputs are declared, but both sides are recordings, so nothing would be fed with them",
-                       "leave [inputs] out, or name a target");
   if (!p.runs_anything() && !p.marks.empty())
     return usage_error(p.subject + ", [targets]", "\"marks\" needs a side that is run");
   if (p.model.reference.empty() && (!p.cuts.empty() || !p.probes.empty()))

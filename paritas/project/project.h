@@ -2,6 +2,7 @@
 // what. docs/project-file.md describes every key. Reading it opens no other file and runs nothing.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <optional>
@@ -107,6 +108,10 @@ struct Project {
   GateSet gates;
   std::vector<ProjectStep> steps;  // beside the comparison and the tasks
 
+  bool declares_inputs() const {
+    return std::any_of(inputs.begin(), inputs.end(),
+                       [](const ProjectInput& input) { return input.source != InputSource::kNone; });
+  }
   bool runs_anything() const { return !reference.target.empty() || !device.target.empty(); }
 };
 

@@ -145,7 +145,6 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{kRecordings + "[surprise]\n", "unknown key \"surprise\"; keys are schema, gates, gate, model"},
         Bad{kRecordings + "[targets]\ndevice = \"cpu\"\n", "the device is both a target and a recording"},
         Bad{kHead + "[targets]\nreference = \"cpu\"\ndevice = \"cpu\"\n", "there is no model"},
-        Bad{kRecordings + "[inputs.x]\nfile = \"x.npy\"\n", "both sides are recordings"},
         Bad{kTargets + "[inputs.x]\nfile = \"x\"\nvalue = 1\n", "[inputs.x]: has several sources"},
         Bad{kTargets + "[inputs.x]\nfiles = []\n", "\"files\" must be a list of file names"},
         Bad{kTargets + "[inputs.x]\nfile = [\"x\"]\n", "\"file\" must be a file name"},

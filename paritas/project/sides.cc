@@ -5,7 +5,7 @@ namespace {
 
 class AdjustedStream : public SampleStream {
  public:
-  AdjustedStream(std::unique_ptr<SampleStream> inner, std::string subject,
+  AdjustedStream(std::shared_ptr<SampleStream> inner, std::string subject,
                  const std::map<std::string, Quantisation>& quantisation, std::map<std::string, std::string> renames)
       : inner_(std::move(inner)), subject_(std::move(subject)), info_(inner_->info()), renames_(std::move(renames)) {
     for (TensorInfo& tensor : info_.tensors) {
@@ -30,7 +30,7 @@ class AdjustedStream : public SampleStream {
     if (auto it = renames_.find(name); it != renames_.end()) name = it->second;
   }
 
-  std::unique_ptr<SampleStream> inner_;
+  std::shared_ptr<SampleStream> inner_;
   std::string subject_;
   RunInfo info_;
   std::map<std::string, std::string> renames_;
@@ -38,11 +38,14 @@ class AdjustedStream : public SampleStream {
 
 }  // namespace
 
-Result<std::unique_ptr<SampleStream>> open_side(const OpenSide& side,
-                                                const std::map<std::string, Quantisation>& quantisation,
-                                                const std::map<std::string, std::string>& renames) {
-  PARITAS_ASSIGN(auto inner, open_any(side.path, side.options));
-  return std::make_unique<AdjustedStream>(std::move(inner), side.subject, quantisation, renames);
+Status open_side(OpenSide& side) {
+  PARITAS_ASSIGN(side.stream, open_any(side.path, side.options));
+  return {};
+}
+
+std::unique_ptr<SampleStream> view(const OpenSide& side, const std::map<std::string, Quantisation>& quantisation,
+                                   const std::map<std::string, std::string>& renames) {
+  return std::make_unique<AdjustedStream>(side.stream, side.subject, quantisation, renames);
 }
 
 }  // namespace paritas

@@ -26,6 +26,13 @@ std::optional<Names> figures_of(const ProjectTask& task) {
   return std::nullopt;
 }
 
+// Of its figures, where they have ranges.
+RangeLookup ranges_of(bool command) {
+  return [command](const std::string& figure) -> std::optional<ValueRange> {
+    return command ? std::nullopt : std::optional(figure_range(figure));
+  };
+}
+
 // The first figure of the gate that is not among `known`; nullptr: it has them all.
 const std::string* unknown_figure(const Gate& gate, const Names& known) {
   for (const auto& all : gate.any)
@@ -107,6 +114,9 @@ Result<std::vector<std::string>> check_task_gates(const GateSet& gates, const st
       }
       PARITAS_ASSIGN(const Fit fits, fit(gate, task.name, *known));
       applies |= fits == Fit::kApplies;
+      if (fits == Fit::kApplies && gate.cannot_fail(ranges_of(false)))
+        notes.push_back(fmt::format("{}{}\" ({}) cannot fail: {}", kGateNote, gate.text(), gate.origin,
+                                    why_it_cannot_fail(gate, ranges_of(false))));
     }
     if (applies) continue;
     if (gate.optional)
@@ -124,6 +134,7 @@ bool compares_sides(const ProjectTask& task, const GateSet& gates) {
   if (std::holds_alternative<CommandSpec>(task.spec)) return true;  // what it judges is the user's business
   const bool detection = std::holds_alternative<DetectionSpec>(task.spec);
   const auto compares = [detection](const Condition& c) {
+    if (c.always_holds(figure_range(c.metric))) return false;
     const bool below = c.op == GateOp::kLess || c.op == GateOp::kLessEqual || c.op == GateOp::kEqual;
     const bool above = c.op == GateOp::kGreater || c.op == GateOp::kGreaterEqual || c.op == GateOp::kEqual;
     const auto among = [&c](std::initializer_list<const char*> names) {
@@ -150,8 +161,7 @@ Result<TaskResult> run_task(const ProjectTask& task, const TaskInputs& inputs) {
     PARITAS_ASSIGN(result.result, run_command(*command, inputs.command, inputs.allow_exec));
     return result;
   }
-  PARITAS_ASSIGN(auto reference, inputs.open_reference());
-  PARITAS_ASSIGN(auto device, inputs.open_device());
+  const auto reference = inputs.view_reference(), device = inputs.view_device();
   if (const auto* spec = std::get_if<ClassificationSpec>(&task.spec)) {
     PARITAS_ASSIGN(result.result, check_classification(*spec, *reference, *device, inputs.labels));
   } else if (const auto* detection = std::get_if<DetectionSpec>(&task.spec)) {
@@ -166,14 +176,25 @@ Status judge_tasks(const GateSet& gates, std::vector<TaskResult>& results, Verdi
     VerdictBuilder own;
     const TaskOutcome& outcome = task.outcome();
     const Names known = names_of(outcome);
+    const RangeLookup ranges = ranges_of(std::holds_alternative<CommandResult>(task.result));
+    std::vector<size_t> blind;  // gates that passed and cannot fail
     for (const Gate* gate : gates.for_task(task.name)) {
       PARITAS_ASSIGN(const Fit fits, fit(*gate, task.name, known));
       if (fits == Fit::kPassedOver) continue;
       applied.push_back(gate);
       TaskGate judged = judge(*gate, outcome);
-      add(own, judged.verdict, fmt::format("{}: {}", task.name, judged.text));
+      if (judged.verdict == Verdict::kPass && gate->cannot_fail(ranges)) {
+        judged.text += " (this gate cannot fail)";
+        judged.verdict = Verdict::kNotJudged;
+        blind.push_back(task.gates.size());
+      } else {
+        add(own, judged.verdict, fmt::format("{}: {}", task.name, judged.text));
+      }
       task.gates.push_back(std::move(judged));
     }
+    // They have a say only where no other gate judges the task.
+    if (blind.size() == task.gates.size())
+      for (const size_t i : blind) own.not_judged(fmt::format("{}: {}", task.name, task.gates[i].text));
     if (task.gates.empty()) own.not_judged(fmt::format("{}: no gate is on this task", task.name));
     apply_issues(outcome, task.name, own);
     task.verdict = own.verdict();

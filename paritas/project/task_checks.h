@@ -16,8 +16,8 @@ namespace paritas {
 Result<std::vector<std::string>> check_task_gates(const GateSet& gates, const std::vector<ProjectTask>& tasks);
 
 struct TaskInputs {
-  // A fresh stream of each side, the device's with the reference's names.
-  std::function<Result<std::unique_ptr<SampleStream>>()> open_reference, open_device;
+  // Each side as a stream, the device's with the reference's names.
+  std::function<std::unique_ptr<SampleStream>()> view_reference, view_device;
   std::vector<int64_t> labels;  // of a classification; may be empty
   CommandContext command;
   bool allow_exec = false;

@@ -80,6 +80,7 @@ struct ProbeMatch {
 struct CheckResult {
   Verdict verdict = Verdict::kInvalid;
   std::vector<std::string> reasons;  // deciding ones first
+  uint64_t deciding = 0;             // reasons of the verdict's own kind
   std::string project;               // the file
   std::string project_sha256;
   std::string gates_sha256;       // empty without gates

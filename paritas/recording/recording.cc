@@ -1,5 +1,6 @@
 #include "paritas/recording/recording.h"
 
+#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -9,6 +10,8 @@
 
 namespace paritas {
 namespace {
+
+constexpr const char* kDamaged = "the recording is damaged: copy or record it again";
 
 // A recording folder that was opened: run.json is in memory, sample files are opened when asked for.
 class RecordedStream : public SampleStream {
@@ -26,7 +29,7 @@ class RecordedStream : public SampleStream {
       PARITAS_ASSIGN(sample.file, json_string(entry, "file", subject));
       PARITAS_ASSIGN(sample.sha256, json_string(entry, "sha256", subject));
       PARITAS_ASSIGN(sample.bytes, json_uint(entry, "bytes", subject));
-      if (stream->has_packed_types_) {
+      if (entry.contains("shapes")) {
         PARITAS_ASSIGN(const Json* shapes, json_object(entry, "shapes", subject));
         sample.shapes = *shapes;
       }
@@ -40,19 +43,25 @@ class RecordedStream : public SampleStream {
   uint64_t sample_count() const override { return samples_.size(); }
 
   Result<Sample> sample(uint64_t index) override {
-    const Entry& entry = samples_[index];
+    Entry& entry = samples_[index];
     PARITAS_ASSIGN(Path path, resolve_inside(folder_, entry.file));
     PARITAS_TRY(check_file(path, entry));
     PARITAS_ASSIGN(SafetensorsFile file, read_safetensors(path));
+    PARITAS_ASSIGN(const auto shapes, listed_shapes(entry, path));
     Sample sample{fmt::format("sample-{:06}", index), {}};
     std::vector<const Tensor*> found(info_.tensors.size(), nullptr);
     for (auto& [name, tensor] : file.tensors) {
       auto it = position_.find(name);
       if (it == position_.end())
-        return input_error(path.string(), fmt::format("tensor \"{}\" is not listed in {}", name, kRunIndex));
-      PARITAS_TRY(adopt_dtype(info_.tensors[it->second], entry, tensor, path));
+        return input_error(path.string(), fmt::format("tensor \"{}\" is not listed in {}", name, kRunIndex), kDamaged);
+      PARITAS_TRY(hold_against(info_.tensors[it->second], shapes[it->second], tensor, path));
       found[it->second] = &tensor;
     }
+    for (size_t i = 0; i < found.size(); ++i)
+      if (shapes[i] && found[i] == nullptr)
+        return input_error(path.string(),
+                           fmt::format("holds no tensor \"{}\", {} lists it", info_.tensors[i].name, kRunIndex),
+                           kDamaged);
     for (size_t i = 0; i < found.size(); ++i)
       if (found[i] != nullptr) sample.tensors.emplace_back(info_.tensors[i].name, *found[i]);
     return sample;
@@ -63,46 +72,75 @@ class RecordedStream : public SampleStream {
     std::string file;
     std::string sha256;
     uint64_t bytes = 0;
-    Json shapes;  // only kept when there are packed 4-bit tensors
+    Json shapes = nullptr;  // {tensor: dimensions}; null when run.json does not tell
+    bool verified = false;  // its contents were hashed
   };
 
   RecordedStream(Path folder, const OpenOptions& options)
       : folder_(std::move(folder)), subject_(folder_.string()), options_(options) {}
 
   Status index_tensors(const std::string& subject) {
-    for (const TensorInfo& tensor : info_.tensors) has_packed_types_ |= bits(tensor.dtype) == 4;
     for (size_t i = 0; i < info_.tensors.size(); ++i)
       if (!position_.emplace(info_.tensors[i].name, i).second)
         return input_error(subject, fmt::format("tensor \"{}\" is listed twice", info_.tensors[i].name));
     return {};
   }
 
-  Status check_file(const Path& path, const Entry& entry) const {
+  Status check_file(const Path& path, Entry& entry) const {
     PARITAS_ASSIGN(auto file, File::open(path));
     if (file->size() != entry.bytes)
       return input_error(path.string(), fmt::format("has {} bytes, {} says {}", file->size(), kRunIndex, entry.bytes),
-                         "the recording is damaged: copy or record it again");
-    if (!options_.verify_hashes) return {};
+                         kDamaged);
+    if (!options_.verify_hashes || entry.verified) return {};
     PARITAS_ASSIGN(std::string hash, sha256_of_file(path));
     if (hash != entry.sha256)
       return input_error(path.string(), fmt::format("its SHA-256 is not the one in {}", kRunIndex),
                          "the recording was changed after it was made: record it again");
+    entry.verified = true;
     return {};
   }
 
-  // 4-bit types travel as packed uint8 (safetensors has no code for them); run.json knows type and shape.
-  static Status adopt_dtype(const TensorInfo& info, const Entry& entry, Tensor& tensor, const Path& path) {
-    if (info.dtype == tensor.dtype) return {};
-    if (bits(info.dtype) != 4 || tensor.dtype != DType::kU8)
-      return input_error(path.string(), fmt::format("tensor \"{}\" is {}, {} says {}", info.name, name(tensor.dtype),
-                                                    kRunIndex, name(info.dtype)));
-    PARITAS_ASSIGN(const Json* dims, json_array(entry.shapes, info.name.c_str(), path.string()));
-    Shape shape;
-    for (const Json& dim : *dims) {
-      if (!dim.is_number_integer()) return input_error(path.string(), "a dimension is not a whole number");
-      shape.push_back(dim.get<int64_t>());
+  // By position in info_.tensors; nullopt where run.json tells no shape.
+  Result<std::vector<std::optional<Shape>>> listed_shapes(const Entry& entry, const Path& path) const {
+    std::vector<std::optional<Shape>> shapes(info_.tensors.size());
+    if (entry.shapes.is_null()) return shapes;
+    for (const auto& [name, dims] : entry.shapes.items()) {
+      const auto it = position_.find(name);
+      const bool whole = dims.is_array() &&
+                         std::all_of(dims.begin(), dims.end(), [](const Json& dim) { return dim.is_number_integer(); });
+      if (it == position_.end() || !whole)
+        return input_error((folder_ / kRunIndex).string(),
+                           fmt::format("the shapes of {}: tensor \"{}\" {}", path.filename().string(), name,
+                                       whole ? "is not listed in run.json" : "has a dimension that is no whole number"),
+                           kDamaged);
+      shapes[it->second] = dims.get<Shape>();
     }
-    PARITAS_ASSIGN(tensor, make_tensor(info.dtype, std::move(shape), tensor.bytes, path.string()));
+    return shapes;
+  }
+
+  // What run.json says of a tensor must be what its file holds. 4-bit types travel as packed uint8 (safetensors has no
+  // code for them); there run.json alone knows type and shape.
+  static Status hold_against(const TensorInfo& info, const std::optional<Shape>& shape, Tensor& tensor,
+                             const Path& path) {
+    const bool packed = bits(info.dtype) == 4 && tensor.dtype == DType::kU8;
+    if (info.dtype != tensor.dtype && !packed)
+      return input_error(
+          path.string(),
+          fmt::format("tensor \"{}\" is {}, {} says {}", info.name, name(tensor.dtype), kRunIndex, name(info.dtype)),
+          kDamaged);
+    if (packed) {
+      if (!shape)
+        return input_error(path.string(),
+                           fmt::format("tensor \"{}\" is packed, and {} tells no shape of it", info.name, kRunIndex),
+                           kDamaged);
+      PARITAS_ASSIGN(tensor, make_tensor(info.dtype, *shape, tensor.bytes, path.string()));
+      return {};
+    }
+    if (shape && *shape != tensor.shape)
+      return input_error(path.string(),
+                         fmt::format("tensor \"{}\" has the shape {}, {} says {}", info.name, to_string(tensor.shape),
+                                     kRunIndex, to_string(*shape)),
+                         kDamaged);
     return {};
   }
 
@@ -112,7 +150,6 @@ class RecordedStream : public SampleStream {
   RunInfo info_;
   std::unordered_map<std::string, size_t> position_;
   std::vector<Entry> samples_;
-  bool has_packed_types_ = false;
 };
 
 // Tensors of one loose file: one sample, every tensor an output.

@@ -9,7 +9,8 @@ namespace paritas {
 inline constexpr const char* kRunIndex = "run.json";
 
 struct OpenOptions {
-  bool verify_hashes = false;  // hash every sample file again (slower than comparing it)
+  // Hash every sample file when it is first asked for (slower than comparing it).
+  bool verify_hashes = false;
 };
 
 // A recording folder, or a single .npy or .safetensors file, which is one sample of outputs without provenance.

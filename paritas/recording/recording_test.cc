@@ -98,9 +98,44 @@ TEST_F(RecordingTest, AFourBitShapeMustFitItsBytes) {
   edit_index(path, [](Json& json) { json["samples"][0]["shapes"]["q"] = {300}; });
   EXPECT_THAT(read_all(path), HasSubstr("sample-000000"));
   edit_index(path, [](Json& json) { json["samples"][0]["shapes"]["q"] = {"3"}; });
-  EXPECT_THAT(read_all(path), HasSubstr("a dimension is not a whole number"));
+  EXPECT_THAT(read_all(path), HasSubstr("\"q\" has a dimension that is no whole number"));
   edit_index(path, [](Json& json) { json["samples"][0]["shapes"].erase("q"); });
-  EXPECT_THAT(read_all(path), HasSubstr("\"q\" is missing"));
+  EXPECT_THAT(read_all(path), HasSubstr("\"q\" is packed, and run.json tells no shape of it"));
+}
+
+TEST_F(RecordingTest, ShapesOfTheIndexAreHeldAgainstTheFile) {
+  const Path path = make();
+  const std::string original = TestFolder::read(path / kRunIndex);
+  const auto refused = [&](const std::function<void(Json&)>& edit) {
+    std::ofstream(path / kRunIndex) << original;
+    edit_index(path, [&](Json& json) { edit(json["samples"][1]["shapes"]); });
+    return read_all(path);
+  };
+  EXPECT_THAT(refused([](Json& shapes) {
+                shapes["x"] = {2, 1};
+              }),
+              AllOf(HasSubstr("sample-000001.safetensors: tensor \"x\" has the shape [1,2], run.json says [2,1]"),
+                    HasSubstr("record it again")));
+  EXPECT_THAT(refused([](Json& shapes) { shapes["y"] = Json::array({1}); }), HasSubstr("\"y\" has the shape []"));
+  EXPECT_THAT(refused([](Json& shapes) { shapes["w"] = {1}; }), HasSubstr("\"w\" is not listed in run.json"));
+  EXPECT_EQ(refused([](Json& shapes) { shapes.erase("x"); }), "");  // says nothing
+  std::ofstream(path / kRunIndex) << original;
+  edit_index(path, [](Json& json) {
+    json["tensors"].push_back({{"name", "z"}, {"dtype", "float32"}, {"role", "output"}});
+    json["samples"][0]["shapes"]["z"] = {4};
+  });
+  EXPECT_THAT(read_all(path), HasSubstr("sample-000000.safetensors: holds no tensor \"z\", run.json lists it"));
+}
+
+TEST_F(RecordingTest, SamplesMayBeReadAgainAndAreHashedOnce) {
+  const Path path = make();
+  auto stream = open_samples(path, {true}).value();
+  for (const uint64_t index : {1, 0, 1}) EXPECT_EQ(stream->sample(index)->tensors.size(), 3u);
+  std::string content = TestFolder::read(path / "sample-000001.safetensors");
+  content.back() ^= 1;
+  std::ofstream(path / "sample-000001.safetensors", std::ios::binary) << content;
+  EXPECT_TRUE(stream->sample(1));
+  EXPECT_FALSE(open_samples(path, {true}).value()->sample(1));
 }
 
 TEST_F(RecordingTest, AMissingSampleFileIsNamed) {

@@ -27,7 +27,7 @@ class SampleStream {
   virtual const RunInfo& info() const = 0;
   virtual const std::string& subject() const = 0;  // for messages: the path, or the target
   virtual uint64_t sample_count() const = 0;
-  // Samples 0, 1, ... below sample_count(); each may be asked for once, in order. Tensors may stay in files.
+  // Below sample_count(), in any order and as often as wanted. Tensors may stay in files.
   virtual Result<Sample> sample(uint64_t index) = 0;
 };
 

@@ -1,9 +1,7 @@
-// compare for other programs: CSV, JUnit XML, workflow commands.
+// compare for other programs: CSV and workflow commands.
 #include <cmath>
-#include <sstream>
 
 #include <fmt/format.h>
-#include <pugixml.hpp>
 
 #include "paritas/report/reports.h"
 
@@ -24,17 +22,6 @@ std::string field(const std::string& text) {
 
 // As JSON writes it: enough digits to read the same value back; nan, inf, -inf.
 std::string value(double v) { return fmt::format("{}", v); }
-
-std::string where(const TensorComparison& t, const CompareResult& result) {
-  return result.reference_samples > 1 ? fmt::format("{} ({})", t.name, t.sample) : t.name;
-}
-
-// XML 1.0 knows no control characters but tab and line ends.
-std::string xml_text(std::string text) {
-  for (char& c : text)
-    if (static_cast<unsigned char>(c) < 0x20 && c != '\t' && c != '\n' && c != '\r') c = '?';
-  return text;
-}
 
 std::string workflow_text(const std::string& text, bool property) {
   std::string out;
@@ -78,43 +65,6 @@ std::string csv(const CompareResult& result) {
     out += field(t.rule) + "\r\n";
   }
   return out;
-}
-
-std::string junit(const CompareResult& result) {
-  pugi::xml_document document;
-  auto declaration = document.append_child(pugi::node_declaration);
-  declaration.append_attribute("version") = "1.0";
-  declaration.append_attribute("encoding") = "UTF-8";
-  auto suite = document.append_child("testsuites").append_child("testsuite");
-  suite.append_attribute("name") =
-      xml_text(fmt::format("paritas compare {} {}", result.reference, result.device)).c_str();
-  unsigned tests = 1, failures = 0, errors = 0, skipped = 0;
-  const auto add = [&](const std::string& title, Verdict verdict, const std::string& text) {
-    auto test = suite.append_child("testcase");
-    test.append_attribute("classname") = "paritas.compare";
-    test.append_attribute("name") = xml_text(title).c_str();
-    const char* kind = verdict == Verdict::kInvalid     ? "error"
-                       : verdict == Verdict::kDeviates  ? "failure"
-                       : verdict == Verdict::kNotJudged ? "skipped"
-                                                        : nullptr;
-    if (kind == nullptr) return;
-    ++(verdict == Verdict::kInvalid ? errors : verdict == Verdict::kDeviates ? failures : skipped);
-    test.append_child(kind).append_attribute("message") = xml_text(text).c_str();
-  };
-  std::string reasons;
-  for (size_t i = 0; i < result.deciding; ++i) reasons += (reasons.empty() ? "" : "; ") + result.reasons[i];
-  add("verdict", result.verdict, reasons);  // what no single tensor can show: counts, inputs, coverage
-  for (const TensorComparison& t : result.tensors) {
-    ++tests;
-    add(where(t, result), t.verdict, t.rule);
-  }
-  suite.append_attribute("tests") = tests;
-  suite.append_attribute("failures") = failures;
-  suite.append_attribute("errors") = errors;
-  suite.append_attribute("skipped") = skipped;
-  std::ostringstream out;
-  document.save(out, "  ", pugi::format_default, pugi::encoding_utf8);
-  return out.str();
 }
 
 std::string github(const CompareResult& result) {

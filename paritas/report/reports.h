@@ -34,6 +34,8 @@ Json to_json(const Inspection& inspection);  // schema paritas.inspect/1
 std::string csv(const CompareResult& result);
 // One test case a tensor and sample; what is not judged is skipped, what is invalid is an error.
 std::string junit(const CompareResult& result);
+// The same for a check, and a test case a task, a gate on a task and a step that has a verdict.
+std::string junit(const CheckResult& result);
 // Workflow commands of GitHub Actions: an ::error or ::warning line for everything that is no pass.
 std::string github(const CompareResult& result);
 

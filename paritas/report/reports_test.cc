@@ -276,5 +276,34 @@ TEST(InspectReport, ModelsAndRecordings) {
   expect_keys(to_json(recording), {"samples", "tensors", "run"});
 }
 
+TEST(CheckReport, JunitHasTensorsTasksAndTheirGates) {
+  CheckResult check;
+  check.verdict = Verdict::kDeviates;
+  check.project = "paritas.toml";
+  check.reasons = {"scores: cosine 0.5 < 0.99", "map: value 0.4 < 0.5", "y: no gate covers it"};
+  check.deciding = 2;
+  check.comparison = compared();
+  TaskResult task{"map",
+                  CommandResult{},
+                  {{"task=map: value >= 0.5", "value 0.4 < 0.5", Verdict::kDeviates}},
+                  Verdict::kDeviates,
+                  {"map: value 0.4 < 0.5"}};
+  check.tasks.push_back(std::move(task));
+  StepResult step;
+  step.type = "size-probe";
+  step.size_probe.emplace();
+  step.size_probe->verdict = Verdict::kNotJudged;
+  step.size_probe->text = "it cannot be told";
+  check.steps.push_back(std::move(step));
+  const std::string xml = junit(check);
+  EXPECT_THAT(xml, HasSubstr("<testsuite name=\"paritas check paritas.toml\" tests=\"6\" failures=\"5\" errors=\"0\" "
+                             "skipped=\"1\">"));
+  EXPECT_THAT(xml, HasSubstr("<failure message=\"scores: cosine 0.5 &lt; 0.99; map: value 0.4 &lt; 0.5\" />"));
+  EXPECT_THAT(xml, HasSubstr("<testcase classname=\"paritas.compare\" name=\"lost\">"));
+  EXPECT_THAT(xml, HasSubstr("<testcase classname=\"paritas.task\" name=\"map\">"));
+  EXPECT_THAT(xml, HasSubstr("<testcase classname=\"paritas.task.map\" name=\"task=map: value >= 0.5\">"));
+  EXPECT_THAT(xml, HasSubstr("<skipped message=\"it cannot be told\" />"));
+}
+
 }  // namespace
 }  // namespace paritas

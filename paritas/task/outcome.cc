@@ -15,6 +15,25 @@ const T* by_name(const std::vector<T>& list, const std::string& name) {
 
 }  // namespace
 
+ValueRange figure_range(std::string_view figure) {
+  constexpr std::string_view kShares[] = {"top1_agreement",
+                                          "top1_agreement_low",
+                                          "topk_agreement",
+                                          "topk_order_agreement",
+                                          "reference_accuracy",
+                                          "device_accuracy",
+                                          "max_probability_difference",
+                                          "mean_probability_difference",
+                                          "max_top1_probability_difference",
+                                          "matched_iou_min",
+                                          "matched_iou_mean",
+                                          "same_top_class"};
+  if (std::find(std::begin(kShares), std::end(kShares), figure) != std::end(kShares)) return {0, 1};
+  // The ends of the interval of a paired difference are clipped to what the difference itself can be.
+  if (figure == "accuracy_drop" || figure == "accuracy_drop_high") return {-1, 1};
+  return {};  // counts, KL divergences, differences of scores that may be logits
+}
+
 const TaskFigure* TaskOutcome::find(const std::string& name) const { return by_name(figures, name); }
 
 const AbsentFigure* TaskOutcome::find_absent(const std::string& name) const { return by_name(absent, name); }

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "paritas/base/json.h"
+#include "paritas/judge/gates.h"
 #include "paritas/judge/verdict.h"
 
 namespace paritas {
@@ -15,6 +17,9 @@ struct TaskFigure {
   std::string unit;  // "1" (a share or a pure number), "rows", "boxes", "images", "nats", "points"
   double value = 0;  // may be infinite, never NaN
 };
+
+// What a figure of a classification or detection can be. A command's own figures may be anything.
+ValueRange figure_range(std::string_view figure);
 
 // A figure that could not be computed. It has no value, so that no gate can be passed on it.
 struct AbsentFigure {

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "paritas/recording/quantisation.h"
+
 namespace paritas {
 namespace {
 
@@ -13,39 +15,6 @@ Result<std::vector<double>> load(const Tensor& tensor) {
   std::vector<double> values(view.count());
   load_as_double(view.dtype(), view.bytes(), 0, values);
   return values;
-}
-
-Status check_quantisation(const Quantisation& q, const Shape& shape, const std::string& subject) {
-  const std::string wrong = "the quantisation does not fit";
-  for (const double scale : q.scale)
-    if (!(scale > 0) || !std::isfinite(scale))
-      return input_error(subject, wrong + ": a scale is not a positive number");
-  if (q.scale.empty()) return input_error(subject, wrong + ": it has no scale");
-  if (!q.zero_point.empty() && q.zero_point.size() != q.scale.size())
-    return input_error(subject,
-                       fmt::format("{}: {} scales, but {} zero points", wrong, q.scale.size(), q.zero_point.size()));
-  if (!q.axis && q.scale.size() != 1)
-    return input_error(subject, fmt::format("{}: {} scales, but no axis", wrong, q.scale.size()));
-  if (!q.axis) return {};
-  const int rank = static_cast<int>(shape.size());
-  const int axis = *q.axis < 0 ? *q.axis + rank : *q.axis;
-  if (axis < 0 || axis >= rank || static_cast<uint64_t>(shape[axis]) != q.scale.size())
-    return input_error(
-        subject, fmt::format("{}: {} scales along axis {} of {}", wrong, q.scale.size(), *q.axis, to_string(shape)));
-  return {};
-}
-
-void dequantise(const Quantisation& q, const Shape& shape, std::vector<double>& values) {
-  uint64_t inner = 1;
-  if (q.axis) {
-    const auto axis = static_cast<size_t>(*q.axis < 0 ? *q.axis + static_cast<int>(shape.size()) : *q.axis);
-    for (size_t d = axis + 1; d < shape.size(); ++d) inner *= static_cast<uint64_t>(shape[d]);
-  }
-  for (uint64_t i = 0; i < values.size(); ++i) {
-    const uint64_t entry = q.axis ? i / inner % q.scale.size() : 0;
-    const double zero = q.zero_point.empty() ? 0.0 : static_cast<double>(q.zero_point[entry]);
-    values[i] = (values[i] - zero) * q.scale[entry];
-  }
 }
 
 }  // namespace
@@ -62,13 +31,15 @@ Result<RealValues> real_values(const Tensor& tensor, const TensorInfo* info,
     if (q == nullptr)
       return input_error(subject, fmt::format("it is {} without scale and zero point", name(tensor.dtype)),
                          "declare its quantisation: scale and zero_point");
-    PARITAS_TRY(check_quantisation(*q, tensor.shape, subject));
   }
+  if (q == nullptr) {
+    PARITAS_ASSIGN(real.values, load(tensor));
+    return real;
+  }
+  PARITAS_ASSIGN(const Affine affine, affine_of(*q, tensor.shape, subject));
   PARITAS_ASSIGN(real.values, load(tensor));
-  if (q != nullptr) {
-    dequantise(*q, tensor.shape, real.values);
-    real.step = *std::max_element(q->scale.begin(), q->scale.end());
-  }
+  dequantise(affine, 0, real.values);
+  real.step = *std::max_element(affine.scale.begin(), affine.scale.end());
   return real;
 }
 

@@ -234,6 +234,44 @@ const Format* find_format(const std::string& name) {
   return nullptr;
 }
 
+// A recording without its inputs.
+class OutputsOnly : public SampleStream {
+ public:
+  explicit OutputsOnly(std::unique_ptr<SampleStream> inner) : inner_(std::move(inner)), info_(inner_->info()) {
+    for (const TensorInfo& tensor : info_.tensors)
+      if (tensor.role == Role::kInput) inputs_.insert(tensor.name);
+    std::erase_if(info_.tensors, [](const TensorInfo& tensor) { return tensor.role == Role::kInput; });
+  }
+  const RunInfo& info() const override { return info_; }
+  const std::string& subject() const override { return inner_->subject(); }
+  uint64_t sample_count() const override { return inner_->sample_count(); }
+  Result<Sample> sample(uint64_t index) override {
+    PARITAS_ASSIGN(Sample sample, inner_->sample(index));
+    std::erase_if(sample.tensors, [this](const auto& entry) { return inputs_.count(entry.first) != 0; });
+    return sample;
+  }
+
+ private:
+  std::unique_ptr<SampleStream> inner_;
+  RunInfo info_;
+  std::set<std::string> inputs_;
+};
+
+Result<std::unique_ptr<SampleStream>> open_recording(const Path& path, const ImportOptions& options) {
+  const std::pair<const char*, bool> of_dumps[] = {{"a type", options.dtype || !options.dtypes.empty()},
+                                                   {"shapes", !options.shapes.empty()},
+                                                   {"names", options.names.has_value()},
+                                                   {"an input list", options.input_list.has_value()},
+                                                   {"a runner", !options.runner.empty()}};
+  for (const auto& [what, given] : of_dumps)
+    if (given)
+      return usage_error(path.string(), fmt::format("is a recording, and {} was given for it", what),
+                         "leave that out: a recording tells its names, types and shapes itself");
+  PARITAS_ASSIGN(auto stream, open_samples(path, {options.verify_hashes}));
+  if (!options.outputs_only) return stream;
+  return std::unique_ptr<SampleStream>(std::make_unique<OutputsOnly>(std::move(stream)));
+}
+
 }  // namespace
 
 std::vector<FormatInfo> import_formats() {
@@ -254,7 +292,7 @@ Result<std::unique_ptr<SampleStream>> open_any(const Path& path, const ImportOpt
   const Format* format = find_format(name);
   if (format == nullptr)
     return usage_error("--format " + name, "is not a format", fmt::format("there are: {}", format_names()));
-  if (format->find == nullptr) return open_samples(path, {options.verify_hashes});
+  if (format->find == nullptr) return open_recording(path, options);
   ModelFacts model;
   if (options.model) {
     PARITAS_ASSIGN(model, ModelFacts::load(*options.model));

@@ -171,6 +171,33 @@ A side may have been recorded elsewhere. Roles, tasks and gates are the same.
          detections: unmatched 0 <= 0
   
 
+Inputs that are declared beside two recordings are held against what each of them recorded.
+
+  $ { cat dumps.toml; printf '[inputs.images]\nfile = "images.npy"\n'; } > declared.toml
+  $ paritas check declared.toml | head -1
+  PASS   labels: left to the task "detections"
+  $ "$PYTHON" -c 'import numpy as np; x = np.load("images.npy"); x[0, 0, 0, 0] += 1; np.save("other.npy", x)'
+  $ sed 's/images.npy/other.npy/' declared.toml > other.toml
+  $ paritas check other.toml > other.txt
+  [1]
+  $ head -2 other.txt
+  INVALID   images: the declared input is not what the reference recorded: 1 of 76800 elements differ
+            images: the declared input is not what the device recorded: 1 of 76800 elements differ
+
+For build servers, the same as JUnit XML.
+
+  $ paritas check dumps.toml --junit check.xml --quiet
+  $ grep -E 'testsuite |testcase' check.xml
+    <testsuite name="paritas check dumps.toml" tests="8" failures="0" errors="0" skipped="0">
+      <testcase classname="paritas.check" name="verdict" />
+      <testcase classname="paritas.compare" name="labels" />
+      <testcase classname="paritas.compare" name="boxes" />
+      <testcase classname="paritas.compare" name="scores" />
+      <testcase classname="paritas.compare" name="images" />
+      <testcase classname="paritas.compare" name="orig_target_sizes" />
+      <testcase classname="paritas.task" name="detections" />
+      <testcase classname="paritas.task.detections" name="task=detections: unmatched &lt;= 0" />
+
 The user's own evaluation
 =========================
 

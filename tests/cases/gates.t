@@ -47,6 +47,23 @@ A value on the wrong side of the threshold never looks equal to it.
   $ paritas compare --inputs-unverified x.npy y.npy --gate 'data: max_abs<=0.49999999' | head -1
   DEVIATES   data: max_abs 0.5 > 0.49999999
 
+A gate that cannot fail proves nothing: here the sign points the wrong way.
+
+  $ paritas compare --inputs-unverified x.npy y.npy --gate 'data: cosine<=1'
+  NOT JUDGED   data: cosine 0.9998 <= 1 (this gate cannot fail)
+  
+  tensor  type            cosine  SQNR dB  max abs  differing  note
+  data    float32 [10]  0.999766     31.9   0.5000    1 of 10
+  
+  Coverage   1 of 1 outputs compared, 1 gated; 1 sample
+  note: the gate "data: cosine <= 1" (--gate) cannot fail: cosine lies between -1 and 1
+  note: inputs are not recorded on both sides: equal inputs are assumed, as asked
+  note: reference: imported from x.npy (npy)
+  note: device: imported from y.npy (npy)
+  note: contents not re-hashed (--verify-hashes does)
+  $ paritas compare --inputs-unverified x.npy y.npy --gate 'data: cosine<=1' --gate 'data: max_abs<=1' | head -1
+  PASS   data: cosine 0.9998 <= 1 (this gate cannot fail); max_abs 0.5 <= 1
+
 What is misspelt is an error, never silence
 ===========================================
 

@@ -30,7 +30,7 @@ Json to_json(const PairMetrics& m) {
   j["finite"] = m.finite;
   j["differing"] = m.differing;
   const NonfiniteCounts& n = m.nonfinite;
-  j["nonfinite"] = {n.nan_nan, n.nan_other, n.same_inf, n.opposite_inf, n.inf_finite, n.device_only};
+  j["nonfinite"] = {n.nan_nan, n.nan_other, n.same_inf, n.opposite_inf, n.inf_finite, n.device_only, n.reference_nan};
   const std::pair<const char*, double> numbers[] = {{"max_abs", m.max_abs},
                                                     {"max_abs_reference", m.max_abs_reference},
                                                     {"max_abs_device", m.max_abs_device},

@@ -577,6 +577,31 @@ TEST_F(Compare, ManyTensorsGiveTheSameResultOnAnyNumberOfThreads) {
   }
 }
 
+TEST(Mistrust, TellsTailsOfExtremeValues) {
+  PairMetrics m;
+  m.finite = 100;
+  m.reference_max = 1e-190;
+  m.mean_abs = m.rmse = 1e-200;  // no tail, though both squares vanish
+  m.mse = 5e-324;
+  for (const std::string& note : mistrust(m)) EXPECT_THAT(note, Not(HasSubstr("few large")));
+  m.mean_abs = 1e160;
+  m.rmse = 1e161;
+  m.mse = std::numeric_limits<double>::infinity();
+  EXPECT_THAT(mistrust(m), Contains(HasSubstr("mse is 100 mean_abs^2")));
+}
+
+// 3.4e308 is no double: an infinite figure fails its gate, and those that exist are judged as they are.
+TEST_F(Compare, DifferencesBeyondTheLargestDoubleDeviate) {
+  reference_.add("a", Role::kOutput, tensor_from_values<double>(DType::kF64, {2}, {1.7e308, 1}));
+  device_.add("a", Role::kOutput, tensor_from_values<double>(DType::kF64, {2}, {-1.7e308, 1}));
+  for (const char* gate : {"a: max_abs<=1e308", "a: mse<=1e308", "a: outside<=0, rtol=1.5", "a: abs_p99<=1e308"}) {
+    const CompareResult result = run({gate});
+    EXPECT_EQ(result.verdict, Verdict::kDeviates) << gate << ": " << result.tensors[0].rule;
+  }
+  EXPECT_EQ(run({"a: max_rel<=2"}).verdict, Verdict::kPass);
+  EXPECT_EQ(run({"a: cosine>=0"}).verdict, Verdict::kDeviates);
+}
+
 TEST(ComparePair, LeavesMetricsOutWhenShapesDiffer) {
   const Tensor a = MemoryStream::vector({1, 2}), b = MemoryStream::vector({1});
   const auto pair = compare_pair("a", Role::kOutput, a, b, {});

@@ -271,6 +271,13 @@ TEST(PairMetrics, SmallDifferencesBesideHugeValuesAreNotLost) {
   EXPECT_THAT(m.sqnr_db, DoubleNear(20 * std::log10(1.7) + 20 * 308, 1e-9));
 }
 
+TEST(PairMetrics, RatiosThatVanishAreNotEquality) {
+  const PairMetrics m = compare(doubles({1e150, 1e-80}), doubles({1e150, 2e-80}));
+  EXPECT_GT(m.nmse, 0);
+  EXPECT_THAT(m.sqnr_db, DoubleNear(4600, 1e-9));
+  EXPECT_THAT(compare(doubles({1e-80}), doubles({1e150})).sqnr_db, DoubleNear(-4600, 1e-9));
+}
+
 TEST(PairMetrics, FiguresOfDifferencesBeyondTheLargestDouble) {
   MetricOptions options;
   options.rtol = 1.5;  // allows 2.55e308, which is no double either

@@ -162,6 +162,8 @@ bool needs_wide_sums(DType reference, DType device, const PassOptions& options, 
     if (lost(sums.difference2, totals.max_abs > 0) || lost(sums.reference2, totals.reference_zeros < totals.finite) ||
         lost(sums.device2, totals.device_zeros < totals.finite))
       return true;
+    const double nmse = sums.difference2 / sums.reference2;
+    if (sums.difference2 > 0 && sums.reference2 > 0 && (nmse == 0 || std::isinf(nmse))) return true;
     if (options.count_outside && !std::isfinite(options.atol + options.rtol * totals.reference.max_abs())) return true;
     // Integers that doubles cannot tell apart. What differs may also be a pair of which one value is not finite.
     constexpr double kExact = 0x1p53;

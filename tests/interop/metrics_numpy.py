@@ -217,6 +217,7 @@ def extreme_cases():
         ("one subnormal", [0] * 999 + [tiny], [0] * 1000),
         ("large pair without partner", [1.7e308, 1e-200, 2e-200], [math.nan, 2e-200, 2e-200]),
         ("equal tiny beside large without partner", [1.7e308, 1e-200], [math.nan, 1e-200]),
+        ("ratio that vanishes", [1e150, 1e-80], [1e150, 3e-80]),
         ("many zeros and tiny", [0] * 10 + [1e-310] * 30, [0] * 10 + [2e-310] * 30),
     ]
     for name, x, y in fixed:

@@ -454,8 +454,9 @@ TEST_F(Compare, LongIntegersThatDifferNeverReadAsEqual) {
   const int64_t big = int64_t{1} << 53;
   reference_.add("a", Role::kOutput, tensor_from_values<int64_t>(DType::kI64, {2}, {big, 0}));
   device_.add("a", Role::kOutput, tensor_from_values<int64_t>(DType::kI64, {2}, {big + 1, 0}));
-  for (const char* gate : {"a: max_abs<=0", "a: mean_abs<=0", "a: nmse<=0", "a: cosine>=1", "a: abs_p99<=0"})
+  for (const char* gate : {"a: max_abs<=0", "a: mean_abs<=0", "a: nmse<=0", "a: cosine_distance<=0", "a: abs_p99<=0"})
     EXPECT_EQ(run({gate}).verdict, Verdict::kDeviates) << gate;
+  EXPECT_EQ(run({"a: mse<=0.5"}).verdict, Verdict::kPass) << "what differs is known exactly";
 }
 
 TEST_F(Compare, DeclaredNamesMustExist) {

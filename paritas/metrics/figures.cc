@@ -11,8 +11,8 @@ namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// Differences of long integers that doubles lost are in the lowest bin of the histogram, beside those that are zero.
-// fill_wide makes the largest difference of them.
+// Differences of long integers that doubles lost are in the lowest bin of the histogram, beside those that are zero;
+// they read as this until fill_wide adds what they can be.
 constexpr double kLost = 0x1p-149;
 double ratio(double numerator, double denominator, double both_zero) {
   if (denominator != 0) return numerator / denominator;
@@ -192,9 +192,13 @@ void fill_wide(DType reference, DType device, const PassOptions& options, const 
     m.worst_outside = wide.worst_outside;
   }
   fill_wide_norms(sums, m);
-  if (m.abs_quantiles && exact_integers(reference, device, options))
+  // The histogram holds differences of rounded integers, each off by half a last place of either value.
+  if (m.abs_quantiles && exact_integers(reference, device, options)) {
+    const double largest = std::max(m.reference_max_abs, m.device_max_abs);
+    const double off = std::ldexp(1.0, std::ilogb(largest) - (std::numeric_limits<double>::digits - 1));
     for (double& quantile : *m.abs_quantiles)
-      if (quantile > 0 && quantile <= kLost) quantile = m.max_abs;
+      if (quantile > 0) quantile = std::min(quantile + off, m.max_abs);
+  }
 }
 
 }  // namespace paritas::metrics

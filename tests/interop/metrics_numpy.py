@@ -39,6 +39,14 @@ LARGEST = {"float16": 65504.0, "bfloat16": float.fromhex("0x1.fep127"), "float32
            "float64": float(np.finfo(np.float64).max), "float8_e4m3fn": 448.0, "float8_e5m2": 57344.0}
 
 
+def quantile_slack(case):
+    """What rounding 64-bit integers to doubles may add to a difference, in the histogram only."""
+    if not {"int64", "uint64"} & {case["x_type"], case["y_type"]}:
+        return 1e-300
+    sides = [np.abs(v[np.isfinite(v)]).max(initial=0) for v in (case["x"].astype(float), case["y"].astype(float))]
+    return float(np.spacing(max(sides)))
+
+
 def position(value, dtype):
     """Index of the value among the dtype's values after rounding to nearest even; exact rational arithmetic."""
     mantissa, emin = FORMAT[dtype]
@@ -141,6 +149,7 @@ def expected(case):
     want["worst_outside"] = worst if ((~both) <= ((inf_x & inf_y) & inside)).all() else math.inf
     ordered = np.sort(d)
     want["abs_quantiles"] = [float(quantile(ordered, p)) for p in (500, 900, 990, 999)]
+    want["quantile_slack"] = quantile_slack(case)
     if all(is_float):
         coarser = min((case["x_type"], case["y_type"]), key=lambda t: FORMAT[t][0])
         want["max_ulp"] = max_ulp(x, y, coarser)
@@ -192,6 +201,7 @@ def exact_figures(case):
         want["worst_outside"] = math.inf
     ordered = sorted(d)
     want["abs_quantiles"] = [rounded(quantile(ordered, p)) for p in (500, 900, 990, 999)]
+    want["quantile_slack"] = quantile_slack(case)
     return {k: v for k, v in want.items() if v is not None}
 
 
@@ -232,7 +242,7 @@ def extreme_cases():
                        ("float32 equal", [largest32, tiny32], [largest32, tiny32])):
         yield name, "float32", np.array(x, dtype=np.float32), np.array(y, dtype=np.float32), (1e-3, 1e-3)
     near = np.array([2**62 + 1, 2**53 + 1, 7, -(2**62)], dtype=np.int64)
-    yield "int64 neighbours", "int64", near, near - np.array([3, 3, 0, 3]), (0.5, 0.0)
+    yield "int64 neighbours", "int64", near, near - np.array([1, 3, 0, 3]), (0.5, 0.0)
 
 
 def make_extreme_cases():
@@ -254,12 +264,14 @@ def close(got, want):
 
 def mismatches(got, want):
     for key, value in want.items():
+        if key == "quantile_slack":
+            continue
         actual = got.get(key)
         if actual is None:
             yield f"{key}: missing, numpy {value}"
         elif key == "abs_quantiles":
             for p, (a, b) in enumerate(zip(map(number, actual), value)):
-                if not (b <= a <= b * (1 + 1 / 64) + 1e-300):
+                if not (b <= a <= b * (1 + 1 / 64) + want["quantile_slack"]):
                     yield f"{key}[{p}]: {a}, numpy {b}"
         elif key == "cosine":  # the difference form is more exact than numpy's dot product near 1
             if abs(number(actual) - value) > 4e-15:

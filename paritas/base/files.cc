@@ -5,11 +5,17 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <array>
 #include <atomic>
 #include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstdio>
 #include <cstring>
 
 #include <fmt/format.h>
+
+#include "paritas/base/sha256.h"
 
 namespace paritas {
 namespace {
@@ -26,11 +32,74 @@ Unexpected system_error_at(const Path& path, const char* what, int number) {
   return input_error(path.string(), fmt::format("{}: {}", what, errno_text(number)), remedy);
 }
 
+constexpr std::string_view kPartial = ".partial-";
+
+// Process ids mean something on one machine only, and output folders may be shared.
+const std::string& host_mark() {
+  static const std::string mark = [] {
+    std::array<char, 256> name{};
+    ::gethostname(name.data(), name.size() - 1);
+    return sha256_hex(std::as_bytes(std::span(name.data(), std::strlen(name.data())))).substr(0, 8);
+  }();
+  return mark;
+}
+
+Path without_slash(const Path& path) { return path.has_filename() ? path : path.parent_path(); }
+
+// ".NAME.partial-HOST-": what stands for `path` while it is written.
+std::string partial_prefix(const Path& path) {
+  return fmt::format(".{}{}{}-", path.filename().string(), kPartial, host_mark());
+}
+
 // A name beside `path` that no other process uses.
 Path temporary_beside(const Path& path) {
   static std::atomic<int> counter{0};
-  Path clean = path.has_filename() ? path : path.parent_path();
-  return clean.parent_path() / fmt::format(".{}.partial-{}-{}", clean.filename().string(), ::getpid(), counter++);
+  const Path clean = without_slash(path);
+  return clean.parent_path() / fmt::format("{}{}-{}", partial_prefix(clean), ::getpid(), counter++);
+}
+
+// The process in "PROCESS-COUNTER"; 0 when it is something else.
+pid_t process_of(std::string_view text) {
+  pid_t process = 0;
+  int counter = 0;
+  const char* end = text.data() + text.size();
+  const auto [dash, code] = std::from_chars(text.data(), end, process);
+  if (code != std::errc() || process <= 0 || dash == end || *dash != '-') return 0;
+  const auto [rest, last] = std::from_chars(dash + 1, end, counter);
+  return last == std::errc() && rest == end ? process : 0;
+}
+
+// A descriptor that holds the lock of a file or folder; -1 when another has it.
+int locked(const Path& path, int flags) {
+  const int descriptor = ::open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (descriptor < 0 || ::flock(descriptor, LOCK_EX | LOCK_NB) == 0) return descriptor;
+  ::close(descriptor);
+  return -1;
+}
+
+// Removes what killed processes left of `given`. Whoever is at work on it holds its lock, and its process is there:
+// both must be gone, for a lock may be unknown to the file system, and a process to this container.
+void remove_stale_partials(const Path& given) {
+  const Path path = without_slash(given);
+  const Path parent = path.has_parent_path() ? path.parent_path() : Path(".");
+  if (parent.filename().string().find(kPartial) != std::string::npos) return;  // ours, and new
+  const std::string prefix = partial_prefix(path);
+  std::error_code code;
+  std::vector<Path> stale;
+  for (const auto& entry : fs::directory_iterator(parent, code)) {
+    const std::string name = entry.path().filename().string();
+    if (name.rfind(prefix, 0) != 0) continue;
+    const pid_t process = process_of(std::string_view(name).substr(prefix.size()));
+    if (process != 0 && ::kill(process, 0) != 0 && errno == ESRCH) stale.push_back(entry.path());
+  }
+  for (const Path& partial : stale) {
+    const fs::file_type type = fs::symlink_status(partial, code).type();
+    if (type != fs::file_type::regular && type != fs::file_type::directory) continue;
+    const int lock = locked(partial, type == fs::file_type::directory ? O_RDONLY | O_DIRECTORY : O_RDWR);
+    if (lock < 0) continue;
+    fs::remove_all(partial, code);
+    ::close(lock);
+  }
 }
 
 Status check_parent(const Path& path) {
@@ -143,10 +212,12 @@ Result<AtomicFile> AtomicFile::create(const Path& path, bool overwrite) {
   if (!overwrite && fs::exists(fs::symlink_status(path, code)))
     return input_error(path.string(), "exists already", "choose another name or pass --force");
   AtomicFile file;
+  remove_stale_partials(path);
   file.path_ = path;
   file.temporary_ = temporary_beside(path);
   file.descriptor_ = ::open(file.temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
   if (file.descriptor_ < 0) return system_error_at(path, "cannot be written", errno);
+  (void)::flock(file.descriptor_, LOCK_EX | LOCK_NB);  // where there are no locks, the process is asked for
   return file;
 }
 
@@ -197,7 +268,7 @@ Status write_text_atomically(const Path& path, std::string_view text, bool overw
 }
 
 Result<AtomicFolder> AtomicFolder::create(const Path& given, bool overwrite, const std::string& index) {
-  Path path = given.has_filename() ? given : given.parent_path();
+  const Path path = without_slash(given);
   PARITAS_TRY(check_parent(path));
   std::error_code code;
   if (fs::exists(fs::symlink_status(path, code))) {
@@ -206,6 +277,7 @@ Result<AtomicFolder> AtomicFolder::create(const Path& given, bool overwrite, con
       return input_error(path.string(), fmt::format("exists and holds no {}, so it is not ours to replace", index),
                          "choose another name");
   }
+  remove_stale_partials(path);
   AtomicFolder folder;
   folder.path_ = path;
   folder.index_ = index;
@@ -214,6 +286,7 @@ Result<AtomicFolder> AtomicFolder::create(const Path& given, bool overwrite, con
   if (!fs::create_directory(temporary, code))
     return input_error(path.string(), fmt::format("cannot be created: {}", code.message()), "check the permissions");
   folder.temporary_ = temporary;
+  folder.lock_ = locked(temporary, O_RDONLY | O_DIRECTORY);
   return folder;
 }
 
@@ -221,20 +294,28 @@ AtomicFolder::AtomicFolder(AtomicFolder&& other) noexcept
     : path_(std::move(other.path_)),
       temporary_(std::exchange(other.temporary_, Path())),
       index_(std::move(other.index_)),
-      overwrite_(other.overwrite_) {}
+      overwrite_(other.overwrite_),
+      lock_(std::exchange(other.lock_, -1)) {}
 
 AtomicFolder::~AtomicFolder() {
   std::error_code code;
   if (!temporary_.empty()) fs::remove_all(temporary_, code);
+  if (lock_ >= 0) ::close(lock_);
 }
 
 Status AtomicFolder::commit() {
   std::error_code code;
   if (!fs::exists(temporary_ / index_, code))
     return input_error(path_.string(), fmt::format("was not finished: {} is missing", index_));
+  // In one step, so that nobody who kills us finds neither the old folder nor the new one under the name.
+  if (overwrite_ && ::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, path_.c_str(), RENAME_EXCHANGE) == 0) {
+    fs::remove_all(temporary_, code);
+    temporary_.clear();
+    return {};
+  }
   Path old;
-  if (overwrite_ && fs::exists(path_, code)) {
-    old = temporary_beside(path_);
+  if (overwrite_ && fs::exists(path_, code)) {  // the file system cannot exchange
+    old = path_.parent_path() / fmt::format(".{}.replaced-{}", path_.filename().string(), ::getpid());
     fs::rename(path_, old, code);
     if (code) return input_error(path_.string(), fmt::format("cannot be replaced: {}", code.message()));
   }

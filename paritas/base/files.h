@@ -57,7 +57,8 @@ class Mapping {
 // Whole content of a text file of at most `limit` bytes.
 Result<std::string> read_text(const Path& path, uint64_t limit = uint64_t{64} << 20);
 
-// A file that appears under its name only when commit() succeeds; else nothing is left. Sequential writing.
+// A file that appears under its name only when commit() succeeds; else nothing is left. Sequential writing. What killed
+// processes left of the same name is removed by the next one that writes it; so for folders.
 class AtomicFile {
  public:
   // Refuses an existing `path` unless `overwrite`.
@@ -98,6 +99,7 @@ class AtomicFolder {
   Path temporary_;
   std::string index_;
   bool overwrite_ = false;
+  int lock_ = -1;  // of temporary_
 };
 
 // A private folder for intermediate files, removed with the object. Folders left by killed processes are removed by the

@@ -1,5 +1,7 @@
 #include "paritas/base/files.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -194,6 +196,63 @@ TEST_F(Files, AtomicFolderKilledHalfWayLeavesNothingUnderItsName) {
     return folder;
   });
   EXPECT_FALSE(fs::exists(at("out")));
+}
+
+TEST_F(Files, WhatTheKilledLeftOfAnOutputIsRemovedByTheNextRun) {
+  in_killed_child([&] {
+    auto file = AtomicFile::create(at("f"), false);
+    (void)file->write("half");
+    return file;
+  });
+  in_killed_child([&] {
+    auto folder = AtomicFolder::create(at("out"), false, "run.json");
+    (void)write_text_atomically(folder->building() / "data", "1", false);
+    return folder;
+  });
+  EXPECT_EQ(folder_.entries(), 2u);
+  ASSERT_TRUE(write_text_atomically(at("other"), "1", false));
+  EXPECT_EQ(folder_.entries(), 3u) << "of another output";
+  ASSERT_TRUE(write_text_atomically(at("f"), "1", false));
+  EXPECT_EQ(folder_.entries(), 3u) << "f, other and what is left of out";
+  auto folder = AtomicFolder::create(at("out/"), false, "run.json");
+  ASSERT_TRUE(folder);
+  ASSERT_TRUE(write_text_atomically(folder->building() / "run.json", "{}", false));
+  ASSERT_TRUE(folder->commit());
+  EXPECT_EQ(folder_.entries(), 3u) << "f, other and out";
+}
+
+TEST_F(Files, PartialOutputsOfTheLivingAreKept) {
+  auto file = AtomicFile::create(at("f"), false);
+  auto folder = AtomicFolder::create(at("out"), false, "run.json");
+  ASSERT_TRUE(file && folder);
+  const pid_t child = ::fork();  // another process with the same outputs
+  ASSERT_GE(child, 0);
+  if (child == 0)
+    ::_exit(AtomicFile::create(at("f"), false) && AtomicFolder::create(at("out"), false, "run.json") ? 0 : 1);
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  ASSERT_TRUE(file->write("whole"));
+  ASSERT_TRUE(file->commit());
+  ASSERT_TRUE(write_text_atomically(folder->building() / "run.json", "{}", false));
+  ASSERT_TRUE(folder->commit());
+  EXPECT_TRUE(fs::exists(at("out/run.json")));
+}
+
+TEST_F(Files, ALockedPartialOutputOfAnUnknownProcessIsKept) {
+  std::string left;
+  in_killed_child([&] { return AtomicFile::create(at("f"), false); });
+  for (const auto& entry : fs::directory_iterator(folder_.path())) left = entry.path().string();
+  const int lock = ::open(left.c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_EQ(::flock(lock, LOCK_EX | LOCK_NB), 0);
+  ASSERT_TRUE(AtomicFile::create(at("f"), false));
+  EXPECT_TRUE(fs::exists(left));
+  ::close(lock);
+  folder_.write(".f.partial-00000000-1999999999-0", "of another machine");
+  folder_.write(".f.partial-notes", "of the user");
+  ASSERT_TRUE(AtomicFile::create(at("f"), false));
+  EXPECT_FALSE(fs::exists(left));
+  EXPECT_EQ(folder_.entries(), 2u);
 }
 
 TEST_F(Files, ScratchFolderGoesWithItsOwner) {

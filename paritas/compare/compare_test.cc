@@ -261,6 +261,18 @@ TEST_F(Compare, ManyTensorsGiveTheSameResultOnAnyNumberOfThreads) {
   }
 }
 
+// 3.4e308 is no double: an infinite figure fails its gate, and those that exist are judged as they are.
+TEST_F(Compare, DifferencesBeyondTheLargestDoubleDeviate) {
+  reference_.add("a", Role::kOutput, tensor_from_values<double>(DType::kF64, {2}, {1.7e308, 1}));
+  device_.add("a", Role::kOutput, tensor_from_values<double>(DType::kF64, {2}, {-1.7e308, 1}));
+  for (const char* gate : {"a: max_abs<=1e308", "a: mse<=1e308", "a: outside<=0, rtol=1.5", "a: abs_p99<=1e308"}) {
+    const CompareResult result = run({gate});
+    EXPECT_EQ(result.verdict, Verdict::kDeviates) << gate << ": " << result.tensors[0].rule;
+  }
+  EXPECT_EQ(run({"a: max_rel<=2"}).verdict, Verdict::kPass);
+  EXPECT_EQ(run({"a: cosine>=0"}).verdict, Verdict::kDeviates);
+}
+
 TEST(PairStatusName, IsWhatJsonSays) {
   EXPECT_EQ(name(PairStatus::kCompared), "compared");
   EXPECT_EQ(name(PairStatus::kShapeDiffers), "shape differs");

@@ -156,8 +156,9 @@ TEST_F(CompareValues, LongIntegersThatDifferNeverReadAsEqual) {
   const int64_t big = int64_t{1} << 53;
   reference_.add("a", Role::kOutput, tensor_from_values<int64_t>(DType::kI64, {2}, {big, 0}));
   device_.add("a", Role::kOutput, tensor_from_values<int64_t>(DType::kI64, {2}, {big + 1, 0}));
-  for (const char* gate : {"a: max_abs<=0", "a: mean_abs<=0", "a: nmse<=0", "a: cosine>=1", "a: abs_p99<=0"})
+  for (const char* gate : {"a: max_abs<=0", "a: mean_abs<=0", "a: nmse<=0", "a: cosine_distance<=0", "a: abs_p99<=0"})
     EXPECT_EQ(run({gate}).verdict, Verdict::kDeviates) << gate;
+  EXPECT_EQ(run({"a: mse<=0.5"}).verdict, Verdict::kPass) << "what differs is known exactly";
 }
 
 TEST_F(CompareValues, QuantisedLongIntegersBeyondDoublesAreRefused) {
@@ -221,6 +222,19 @@ TEST_F(CompareValues, GatesThatCannotFailProveNothing) {
   device_ = MemoryStream("dev");
   device_.output("a", {1, kNan}).output("b", {1}).intermediate("m", {1});
   EXPECT_EQ(run({"a: max_abs>=0", "b: max_abs<=0"}).verdict, Verdict::kDeviates);
+}
+
+TEST(Mistrust, TellsTailsOfExtremeValues) {
+  PairMetrics m;
+  m.finite = 100;
+  m.reference_max = 1e-190;
+  m.mean_abs = m.rmse = 1e-200;  // no tail, though both squares vanish
+  m.mse = 5e-324;
+  for (const std::string& note : mistrust(m)) EXPECT_THAT(note, Not(HasSubstr("few large")));
+  m.mean_abs = 1e160;
+  m.rmse = 1e161;
+  m.mse = std::numeric_limits<double>::infinity();
+  EXPECT_THAT(mistrust(m), Contains(HasSubstr("mse is 100 mean_abs^2")));
 }
 
 }  // namespace

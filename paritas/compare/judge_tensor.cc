@@ -184,9 +184,9 @@ std::vector<std::string> mistrust(const PairMetrics& m) {
     notes.push_back("the device's tensor is constant");
   if (m.reference_max_abs > 0 && m.reference_max_abs < 1e-20)
     notes.push_back("the reference holds only tiny values: absolute thresholds mean nothing here");
-  if (m.mean_abs > 0 && m.finite >= 16 && m.mse > kHeavyTail * m.mean_abs * m.mean_abs)
-    notes.push_back(
-        fmt::format("few large deviations (mse is {:.0f} mean_abs^2): see max_abs", m.mse / (m.mean_abs * m.mean_abs)));
+  const double tail = m.rmse / m.mean_abs;  // before it is squared: the squares of extreme values are no doubles
+  if (m.mean_abs > 0 && m.finite >= 16 && tail * tail > kHeavyTail)
+    notes.push_back(fmt::format("few large deviations (mse is {:.0f} mean_abs^2): see max_abs", tail * tail));
   if (m.codes && m.codes->mean_step >= 0.25 && std::fabs(m.codes->mean_bias) >= 0.9 * m.codes->mean_step)
     notes.push_back(
         fmt::format("codes are shifted in one direction ({:+.2f} steps on average): a zero point or rounding "

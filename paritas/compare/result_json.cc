@@ -170,7 +170,13 @@ Json to_json(const CompareResult& result) {
 }
 
 Result<CompareResult> compare_result_from_json(const Json& json, const std::string& subject) {
-  if (!json.is_object() || text_or_empty(json, "schema") != "paritas.compare/1")
+  const std::string schema = json.is_object() ? text_or_empty(json, "schema") : "";
+  if (schema == "paritas.check/1")
+    return input_error(subject,
+                       "is a result of paritas check, whose tasks and steps belong to all samples: they can be neither "
+                       "merged nor judged again",
+                       "run paritas check on the whole recordings; parts are made with paritas compare --samples");
+  if (schema != "paritas.compare/1")
     return input_error(subject, "is no result of paritas compare", "it must have the schema paritas.compare/1");
   if (json.contains("pairs"))
     return input_error(subject, "holds the comparison of more than two recordings", "compare two of them");

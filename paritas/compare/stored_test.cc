@@ -202,6 +202,9 @@ TEST(Baseline, ShowsWhatBecameWorseSince) {
 TEST(Stored, ForeignAndBrokenFilesAreRefused) {
   Json json = to_json(compare_range(0, 2, false));
   EXPECT_FALSE(compare_result_from_json(Json::array(), "r"));
+  const auto check = compare_result_from_json({{"schema", "paritas.check/1"}, {"tasks", Json::array()}}, "r");
+  EXPECT_THAT(check.error().message(), HasSubstr("a result of paritas check"));
+  EXPECT_THAT(check.error().message(), HasSubstr("paritas compare --samples"));
   for (const char* key : {"schema", "tensors", "samples", "gates", "provenance", "notes"}) {
     Json broken = json;
     broken.erase(key);

@@ -14,6 +14,14 @@ constexpr int64_t kNarrowHighest = 130;  // above 2 * FLT_MAX and 2^65
 constexpr uint64_t kManyElements = 1 << 20;
 constexpr uint64_t kFlushAt = uint64_t{1} << 31;  // before a 32-bit count can overflow
 
+// The bin of infinity comes after the last finite one.
+double upper_edge(int64_t key) {
+  constexpr int64_t kInfinite = (2 * kBias + 1) << AbsHistogram::kMantissaBits;
+  if (key >= kInfinite) return std::numeric_limits<double>::infinity();
+  if (key == kInfinite - 1) return std::numeric_limits<double>::max();
+  return std::bit_cast<double>(static_cast<uint64_t>(key + 1) << AbsHistogram::kShift);
+}
+
 }  // namespace
 
 AbsHistogram::AbsHistogram(bool wide, uint64_t elements)
@@ -70,7 +78,7 @@ void AbsHistogram::merge(const AbsHistogram& other) {
   counted_ += other.counted_;
 }
 
-std::array<double, 4> AbsHistogram::quantiles(double max_abs) const {
+std::array<double, 4> AbsHistogram::quantiles(double max_abs, uint64_t zeros) const {
   constexpr std::array<unsigned, 4> kPerMille = {500, 900, 990, 999};
   std::array<double, 4> result;
   result.fill(std::numeric_limits<double>::quiet_NaN());
@@ -87,10 +95,8 @@ std::array<double, 4> AbsHistogram::quantiles(double max_abs) const {
     const uint64_t after = seen + octave(first);
     for (uint32_t b = first; reaches(after, next); ++b) {
       seen += bin(b);
-      // Above the last finite bin the edge's bits are those of infinity, which the minimum with max_abs settles.
-      const auto edge = static_cast<uint64_t>(base_ + b + 1) << kShift;
-      while (next < kPerMille.size() && reaches(seen, next))
-        result[next++] = b == 0 ? 0 : std::min(std::bit_cast<double>(edge), max_abs);
+      for (; next < kPerMille.size() && reaches(seen, next); ++next)
+        result[next] = b == 0 && reaches(zeros, next) ? 0 : std::min(upper_edge(base_ + b), max_abs);
       if (next == kPerMille.size()) break;
     }
     seen = after;

@@ -29,9 +29,9 @@ class AbsHistogram {
   void merge(const AbsHistogram& other);
 
   // p50, p90, p99, p99.9 in the sense of numpy's method "inverted_cdf" (the smallest value v such that at least the
-  // fraction p of all is <= v), as the upper edge of the bin that holds it, but at most `max_abs`. Zero stays zero.
-  // NaN when nothing was counted.
-  std::array<double, 4> quantiles(double max_abs) const;
+  // fraction p of all is <= v), as the upper edge of the bin that holds it, but at most `max_abs`. `zeros` of what was
+  // counted were exactly zero, and stay so. NaN when nothing was counted.
+  std::array<double, 4> quantiles(double max_abs, uint64_t zeros) const;
 
  private:
   void flush();

@@ -32,7 +32,7 @@ TEST(AbsHistogram, WithinOneSixtyFourthAbove) {
     for (uint64_t expected : {uint64_t{10}, uint64_t{1} << 30}) {  // one table, four tables
       AbsHistogram histogram(wide, expected);
       count(histogram, values);
-      const auto q = histogram.quantiles(sorted.back());
+      const auto q = histogram.quantiles(sorted.back(), 0);
       const double p[] = {0.5, 0.9, 0.99, 0.999};
       for (size_t i = 0; i < 4; ++i) {
         const double exact = sorted[static_cast<size_t>(std::ceil(p[i] * 9999)) - 1];
@@ -48,9 +48,24 @@ TEST(AbsHistogram, RanksAreExact) {
   std::vector<double> values(999, 0.0);
   values.push_back(8);
   count(histogram, values);
-  EXPECT_EQ(histogram.quantiles(8), (std::array<double, 4>{0, 0, 0, 0}));  // 999 of 1000 are zero: p99.9 is the 999th
+  EXPECT_EQ(histogram.quantiles(8, 999),
+            (std::array<double, 4>{0, 0, 0, 0}));  // 999 of 1000 are zero: p99.9 is the 999th
   count(histogram, {8});
-  EXPECT_EQ(histogram.quantiles(8), (std::array<double, 4>{0, 0, 0, 8}));
+  EXPECT_EQ(histogram.quantiles(8, 999), (std::array<double, 4>{0, 0, 0, 8}));
+}
+
+TEST(AbsHistogram, TinyIsNotZeroAndInfinityIsNoNaN) {
+  constexpr double kTiny = 0x1p-1060, kInfinity = std::numeric_limits<double>::infinity();
+  AbsHistogram histogram(true, 10);
+  count(histogram, {0, 0, 0, 0, 0, kTiny, kTiny, kTiny, kTiny, kInfinity});
+  const auto q = histogram.quantiles(kInfinity, 5);
+  EXPECT_EQ(q[0], 0);
+  EXPECT_GE(q[1], kTiny);
+  EXPECT_LT(q[1], 0x1p-1022);
+  EXPECT_EQ(q[2], kInfinity);
+  AbsHistogram largest(true, 1);
+  count(largest, {std::numeric_limits<double>::max()});
+  EXPECT_EQ(largest.quantiles(kInfinity, 0)[0], std::numeric_limits<double>::max());
 }
 
 TEST(AbsHistogram, CoversItsTypes) {
@@ -70,8 +85,8 @@ TEST(AbsHistogram, MergesExactly) {
   count(first, {6, 1});
   count(second, {2, 3, 4, 5});
   first.merge(second);
-  EXPECT_EQ(first.quantiles(6), all.quantiles(6));
-  EXPECT_TRUE(std::isnan(AbsHistogram(false, 1).quantiles(0)[0]));
+  EXPECT_EQ(first.quantiles(6, 0), all.quantiles(6, 0));
+  EXPECT_TRUE(std::isnan(AbsHistogram(false, 1).quantiles(0, 0)[0]));
 }
 
 }  // namespace

@@ -11,11 +11,9 @@ namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// Between these no square of a value, nor of a difference down to its last place, leaves the range of doubles, and sums
-// of 2^59 of them do not either. float32 and 64-bit integers always lie between.
-constexpr double kLargest = 0x1p300;
-constexpr double kSmallest = 0x1p-300;
-
+// Differences of long integers that doubles lost are in the lowest bin of the histogram, beside those that are zero;
+// they read as this until fill_wide adds what they can be.
+constexpr double kLost = 0x1p-149;
 double ratio(double numerator, double denominator, double both_zero) {
   if (denominator != 0) return numerator / denominator;
   return numerator == 0 ? both_zero : kInfinity;
@@ -33,15 +31,15 @@ double cosine_distance(const BlockSums& sums, double norm_x, double norm_y) {
 }
 
 // Distances and angles between the two sides from the sums of squares.
-void fill_norms(const BlockSums& sums, double scale, PairMetrics& m) {
+void fill_norms(const BlockSums& sums, PairMetrics& m) {
   const double norm_x = std::sqrt(sums.reference2);
   const double norm_y = std::sqrt(sums.device2);
   const double n = static_cast<double>(m.finite);
-  m.mean_abs = sums.abs / n / scale;
-  m.mse = sums.difference2 / n / scale / scale;
-  m.rmse = std::sqrt(sums.difference2 / n) / scale;
-  m.reference_norm = norm_x / scale;
-  m.error_norm = std::sqrt(sums.difference2) / scale;
+  m.mean_abs = sums.abs / n;
+  m.mse = sums.difference2 / n;
+  m.rmse = std::sqrt(m.mse);
+  m.reference_norm = norm_x;
+  m.error_norm = std::sqrt(sums.difference2);
   m.nmse = ratio(sums.difference2, sums.reference2, 0);
   m.sqnr_db = -10 * std::log10(m.nmse);
   m.scale_ratio = ratio(norm_y, norm_x, 1);
@@ -69,25 +67,69 @@ void fill_range(const Range& range, double& min, double& max, double& max_abs) {
   max_abs = range.max_abs();
 }
 
-// Doubles lose differences of long integers, and squares of tiny ones vanish: what differs must not read as 0.
-void never_below_a_difference(PairMetrics& m) {
-  if (m.max_integer_difference) m.max_abs = std::max(m.max_abs, static_cast<double>(*m.max_integer_difference));
-  if (m.max_abs > 0 && m.mean_abs == 0) {  // lost in rounding: not known
-    m.mean_abs = m.mse = m.rmse = m.nmse = m.sqnr_db = m.cosine_distance = m.cosine = kNaN;
-    if (m.abs_quantiles) m.abs_quantiles->fill(m.max_abs);
+// A figure that is not zero never reads as zero.
+double to_double(Scaled s) {
+  const double value = std::ldexp(s.value, s.exponent);
+  return value == 0 && s.value > 0 ? std::numeric_limits<double>::denorm_min() : value;
+}
+
+Scaled over(Scaled numerator, double n) { return {numerator.value / n, numerator.exponent}; }
+
+// Exponents of sums of squares are even.
+Scaled root(Scaled s) { return {std::sqrt(s.value), s.exponent / 2}; }
+
+double ratio(Scaled numerator, Scaled denominator, double both_zero) {
+  if (denominator.value == 0) return numerator.value == 0 ? both_zero : kInfinity;
+  return to_double({numerator.value / denominator.value, numerator.exponent - denominator.exponent});
+}
+
+double sqnr_db(Scaled difference2, Scaled reference2) {
+  if (difference2.value == 0) return kInfinity;
+  if (reference2.value == 0) return -kInfinity;
+  const int exponent = difference2.exponent - reference2.exponent;
+  return -10 * (std::log10(difference2.value / reference2.value) + exponent * std::log10(2.0));
+}
+
+// Both forms of cosine_distance, with everything in units of 2^exponent of |x| |y|.
+double wide_cosine_distance(const WideSums& sums, Scaled norm_x, Scaled norm_y) {
+  const int exponent = norm_x.exponent + norm_y.exponent;
+  const double product = norm_x.value * norm_y.value;
+  const auto in_units = [&](Scaled s) { return std::ldexp(s.value, s.exponent - exponent); };
+  const double difference2 = in_units(sums.difference2.total());
+  double distance = 1 - in_units(sums.product.total()) / product;
+  if (difference2 <= 2 * product) {  // the norms are of about one size
+    const int half = (norm_x.exponent - norm_y.exponent) / 2;
+    const double apart = std::ldexp(norm_x.value, half) - std::ldexp(norm_y.value, -half);
+    distance = (difference2 - apart * apart) / (2 * product);
   }
-  if (m.max_abs > 0 && m.mse == 0) m.mse = std::numeric_limits<double>::denorm_min();
-  if (m.abs_quantiles && m.max_abs < std::numeric_limits<double>::min()) m.abs_quantiles->fill(m.max_abs);
+  return std::clamp(distance, 0.0, 2.0);
+}
+
+void fill_wide_norms(const WideSums& sums, PairMetrics& m) {
+  const double n = static_cast<double>(m.finite);
+  const Scaled difference2 = sums.difference2.total(), reference2 = sums.reference2.total();
+  const Scaled norm_x = root(reference2), norm_y = root(sums.device2.total());
+  m.mean_abs = to_double(over(sums.abs.total(), n));
+  m.mse = to_double(over(difference2, n));
+  m.rmse = to_double(root(over(difference2, n)));
+  m.reference_norm = to_double(norm_x);
+  m.error_norm = to_double(root(difference2));
+  m.nmse = ratio(difference2, reference2, 0);
+  m.sqnr_db = sqnr_db(difference2, reference2);
+  m.scale_ratio = ratio(norm_y, norm_x, 1);
+  const bool zero_x = norm_x.value == 0, zero_y = norm_y.value == 0;
+  m.zero_norm = zero_x != zero_y;
+  m.cosine_distance = zero_x || zero_y ? (m.zero_norm ? 1 : 0) : wide_cosine_distance(sums, norm_x, norm_y);
+  m.cosine = 1 - m.cosine_distance;
+}
+
+// Differing finite pairs; the others have a difference of zero.
+uint64_t zero_differences(const Totals& totals) {
+  const NonfiniteCounts& n = totals.nonfinite;
+  return totals.finite + n.nan_other + n.opposite_inf + n.inf_finite - totals.differing;
 }
 
 }  // namespace
-
-double scale_for_sums(const Totals& totals) {
-  const double largest = std::max(totals.reference.max_abs(), totals.device.max_abs());
-  if (largest == 0 || (largest >= kSmallest && largest <= kLargest)) return 1;
-  // Close to 1 / largest; its own reciprocal must be a normal number too.
-  return std::ldexp(1.0, std::clamp(-std::ilogb(largest), -1021, 1021));
-}
 
 PairMetrics figures(DType reference, DType device, uint64_t count, const PassOptions& options, const BlockSums& sums,
                     const Totals& totals) {
@@ -109,8 +151,11 @@ PairMetrics figures(DType reference, DType device, uint64_t count, const PassOpt
     m.outside_rtol = options.rtol;
   }
   if (options.storage_type && is_float(reference))
-    m.storage = finish_storage(*options.storage_type, sums.storage, totals.storage, options.scale);
-  if (totals.histogram) m.abs_quantiles = totals.histogram->quantiles(totals.max_abs);
+    m.storage = finish_storage(*options.storage_type, sums.storage, totals.storage);
+  if (totals.histogram) {
+    const double most = std::max(totals.max_abs, exact_integers(reference, device, options) ? kLost : 0);
+    m.abs_quantiles = totals.histogram->quantiles(most, zero_differences(totals));
+  }
 
   const bool floats = is_float(reference) && is_float(device);
   if (floats) m.epsilon = epsilon(coarser(reference, device));
@@ -124,9 +169,36 @@ PairMetrics figures(DType reference, DType device, uint64_t count, const PassOpt
   m.max_abs_reference = totals.max_abs_reference;
   m.max_abs_device = totals.max_abs_device;
   m.max_rel = totals.max_rel;
-  fill_norms(sums, options.scale, m);
-  never_below_a_difference(m);
+  fill_norms(sums, m);
   return m;
+}
+
+void fill_wide(DType reference, DType device, const PassOptions& options, const WideSums& sums, const WideTotals& wide,
+               const Totals& totals, PairMetrics& m) {
+  if (m.storage) {
+    const Scaled error2 = sums.storage.error2.total();
+    m.storage->rms =
+        totals.storage.held == 0 ? 0 : to_double(root(over(error2, static_cast<double>(totals.storage.held))));
+    m.storage->lost_energy = ratio(sums.storage.lost2.total(), sums.storage.reference2.total(), 0);
+  }
+  if (m.finite == 0) return;
+  m.max_abs = wide.max_abs * wide.max_abs_unit;
+  m.max_abs_index = wide.max_abs_index;
+  m.max_abs_reference = wide.max_abs_reference;
+  m.max_abs_device = wide.max_abs_device;
+  m.max_rel = wide.max_rel;
+  if (m.outside && !exact_integers(reference, device, options)) {
+    m.outside = wide.outside;
+    m.worst_outside = wide.worst_outside;
+  }
+  fill_wide_norms(sums, m);
+  // The histogram holds differences of rounded integers, each off by half a last place of either value.
+  if (m.abs_quantiles && exact_integers(reference, device, options)) {
+    const double largest = std::max(m.reference_max_abs, m.device_max_abs);
+    const double off = std::ldexp(1.0, std::ilogb(largest) - (std::numeric_limits<double>::digits - 1));
+    for (double& quantile : *m.abs_quantiles)
+      if (quantile > 0) quantile = std::min(quantile + off, m.max_abs);
+  }
 }
 
 }  // namespace paritas::metrics

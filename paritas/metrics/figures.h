@@ -2,15 +2,16 @@
 #pragma once
 
 #include "paritas/metrics/block.h"
+#include "paritas/metrics/wide_sums.h"
 
 namespace paritas::metrics {
 
-// The scale (a power of two) that a second pass needs because squares of the values overflow or vanish; 1 for none.
-// Only float64 can need one.
-double scale_for_sums(const Totals& totals);
-
-// `sums` were made with options.scale.
+// Of a pair whose sums the fused pass has right.
 PairMetrics figures(DType reference, DType device, uint64_t count, const PassOptions& options, const BlockSums& sums,
                     const Totals& totals);
+
+// Replaces the figures that rest on sums, or on differences beyond the largest double, of a pair that needs_wide_sums.
+void fill_wide(DType reference, DType device, const PassOptions& options, const WideSums& sums, const WideTotals& wide,
+               const Totals& totals, PairMetrics& m);
 
 }  // namespace paritas::metrics

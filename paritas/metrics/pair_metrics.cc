@@ -11,6 +11,7 @@
 #include "paritas/base/threads.h"
 #include "paritas/metrics/block.h"
 #include "paritas/metrics/figures.h"
+#include "paritas/metrics/wide_sums.h"
 
 namespace paritas {
 namespace metrics {
@@ -63,6 +64,35 @@ class Side {
   const std::byte* memory_ = nullptr;  // the tensor keeps it alive
 };
 
+// What is done with each block.
+struct FusedKernel {
+  using Sums = BlockSums;
+  using Totals = metrics::Totals;
+  const PassOptions& options;
+  bool quantiles;
+
+  void prepare(DType x, DType y, uint64_t count, Totals& totals) const {
+    const bool any_scale = options.reference_affine || options.device_affine;
+    const bool wide = x == DType::kF64 || y == DType::kF64 || any_scale;
+    if (quantiles) totals.histogram.emplace(wide, count);
+  }
+  Sums operator()(const Block& block, Scratch& scratch, Totals& totals) const {
+    return compare_block(block, options, scratch, totals);
+  }
+};
+
+struct WideKernel {
+  using Sums = WideSums;
+  using Totals = WideTotals;
+  const PassOptions& options;
+
+  void prepare(DType /*x*/, DType /*y*/, uint64_t /*count*/, Totals& /*totals*/) const {}
+  Sums operator()(const Block& block, Scratch& scratch, Totals& totals) const {
+    return wide_block(block, options, scratch, totals);
+  }
+};
+
+template <class Totals>
 struct Worker {
   Worker(uint64_t bytes_x, uint64_t bytes_y) : x(bytes_x), y(bytes_y), scratch(new Scratch) {}
   Buffer x;
@@ -72,10 +102,14 @@ struct Worker {
 };
 
 // One pass over a pair of tensors.
+template <class Kernel>
 class PairPass {
  public:
-  PairPass(Side x, Side y, uint64_t count, const PassOptions& options, bool quantiles, int threads)
-      : x_(x), y_(y), count_(count), options_(options), quantiles_(quantiles), threads_(threads) {
+  using Sums = typename Kernel::Sums;
+  using Totals = typename Kernel::Totals;
+
+  PairPass(Side x, Side y, uint64_t count, const Kernel& kernel, int threads)
+      : x_(x), y_(y), count_(count), kernel_(kernel), threads_(threads) {
     const uint64_t widest = std::max(byte_size(x.dtype(), kBlockElements), byte_size(y.dtype(), kBlockElements));
     unit_blocks_ = std::max<uint64_t>(1, kUnitBytes / widest);
   }
@@ -85,7 +119,7 @@ class PairPass {
     const uint64_t units = (blocks + unit_blocks_ - 1) / unit_blocks_;
     workers_.resize(static_cast<size_t>(std::min<uint64_t>(units, static_cast<uint64_t>(std::max(1, threads_)))));
     const uint64_t window = kWindowBlocks / unit_blocks_;  // in units
-    std::vector<BlockSums> partial(std::min<uint64_t>(blocks, window * unit_blocks_));
+    std::vector<Sums> partial(std::min<uint64_t>(blocks, window * unit_blocks_));
     for (uint64_t first = 0; first < units; first += window) {
       PARITAS_TRY(run_window(first, std::min(window, units - first), partial));
       const uint64_t first_block = first * unit_blocks_;
@@ -104,11 +138,11 @@ class PairPass {
     return {};
   }
 
-  BlockSums sums;
+  Sums sums;
   Totals totals;
 
  private:
-  Status run_window(uint64_t first_unit, uint64_t units, std::vector<BlockSums>& partial) {
+  Status run_window(uint64_t first_unit, uint64_t units, std::vector<Sums>& partial) {
     std::vector<Status> failures(workers_.size());
     std::atomic<bool> failed{false};
     parallel_for(units, static_cast<int>(workers_.size()), [&](size_t unit, int thread) {
@@ -123,8 +157,8 @@ class PairPass {
     return {};
   }
 
-  Status run_unit(uint64_t first, size_t thread, BlockSums* out) {
-    Worker& worker = worker_of(thread);
+  Status run_unit(uint64_t first, size_t thread, Sums* out) {
+    auto& worker = worker_of(thread);
     const uint64_t n = std::min<uint64_t>(unit_blocks_ * kBlockElements, count_ - first);
     PARITAS_ASSIGN(const std::byte* x, x_.get(first, n, worker.x));
     PARITAS_ASSIGN(const std::byte* y, y_.get(first, n, worker.y));
@@ -135,19 +169,18 @@ class PairPass {
                         y + byte_size(y_.dtype(), at),
                         first + at,
                         static_cast<size_t>(std::min(kBlockElements, n - at))};
-      *out++ = compare_block(block, options_, *worker.scratch, worker.totals);
+      *out++ = kernel_(block, *worker.scratch, worker.totals);
     }
     return {};
   }
 
   // Made by the thread that uses it.
-  Worker& worker_of(size_t thread) {
+  Worker<Totals>& worker_of(size_t thread) {
     auto& worker = workers_[thread];
     if (!worker) {
       const uint64_t n = std::min<uint64_t>(unit_blocks_ * kBlockElements, count_);
-      worker = std::make_unique<Worker>(byte_size(x_.dtype(), n), byte_size(y_.dtype(), n));
-      const bool wide = x_.dtype() == DType::kF64 || y_.dtype() == DType::kF64;
-      if (quantiles_) worker->totals.histogram.emplace(wide, count_);
+      worker = std::make_unique<Worker<Totals>>(byte_size(x_.dtype(), n), byte_size(y_.dtype(), n));
+      kernel_.prepare(x_.dtype(), y_.dtype(), count_, worker->totals);
     }
     return *worker;
   }
@@ -155,11 +188,10 @@ class PairPass {
   Side x_;
   Side y_;
   uint64_t count_;
-  PassOptions options_;
-  bool quantiles_;
+  Kernel kernel_;
   int threads_;
   uint64_t unit_blocks_ = 1;
-  std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<std::unique_ptr<Worker<Totals>>> workers_;
   bool merged_ = false;
 };
 
@@ -198,21 +230,19 @@ Result<PassOptions> checked(const Tensor& x, const Tensor& y, const MetricOption
 
 Result<PairMetrics> compare_tensors(const Tensor& reference, const Tensor& device, const MetricOptions& options) {
   using namespace metrics;
-  PARITAS_ASSIGN(PassOptions pass_options, checked(reference, device, options));
+  PARITAS_ASSIGN(const PassOptions pass_options, checked(reference, device, options));
   PARITAS_ASSIGN(const Side x, Side::of(reference));
   PARITAS_ASSIGN(const Side y, Side::of(device));
   const uint64_t count = reference.count();
 
-  PairPass pass(x, y, count, pass_options, options.quantiles, options.threads);
+  PairPass pass(x, y, count, FusedKernel{pass_options, options.quantiles}, options.threads);
   PARITAS_TRY(pass.run());
-  const double scale = scale_for_sums(pass.totals);
-  if (scale != 1) {
-    pass_options.scale = scale;
-    PairPass scaled(x, y, count, pass_options, false, options.threads);
-    PARITAS_TRY(scaled.run());
-    pass.sums = scaled.sums;
-  }
   PairMetrics result = figures(reference.dtype, device.dtype, count, pass_options, pass.sums, pass.totals);
+  if (needs_wide_sums(reference.dtype, device.dtype, pass_options, pass.sums, pass.totals)) {
+    PairPass wide(x, y, count, WideKernel{pass_options}, options.threads);
+    PARITAS_TRY(wide.run());
+    fill_wide(reference.dtype, device.dtype, pass_options, wide.sums, wide.totals, pass.totals, result);
+  }
   if (count == 0 && options.quantiles) result.abs_quantiles.emplace();  // no worker ever made a histogram
   return result;
 }

@@ -116,8 +116,8 @@ struct PairMetrics {
   double worst_outside = 0;
 
   // p50, p90, p99, p99.9 of |d| over finite pairs: the smallest v with at least that share of all <= v (numpy's
-  // "inverted_cdf"), rounded up to the edge of a histogram bin, at most 1/64 above; never above max_abs. float64
-  // differences below 2^-1022 read as 0.
+  // "inverted_cdf"), rounded up to the edge of a histogram bin, at most 1/64 above (2^-1028 above where |d| is below
+  // 2^-1022); never above max_abs. Only zero reads as 0.
   std::optional<std::array<double, 4>> abs_quantiles;
 
   std::optional<StorageBaseline> storage;
@@ -129,11 +129,11 @@ struct PairMetrics {
 
 // Shapes must have the same number of elements (checked by the caller: pairing decides about shapes). Types may differ.
 // Reads files piece by piece (pread, up to 512 KiB a side) into reused buffers, a pair for each thread; memory use does
-// not depend on the size of the tensors. Values of int64 and uint64 are rounded to double for all figures but
-// `differing` and `max_integer_difference`. Squares of float64 values that would overflow or vanish cost a second,
-// scaled pass: nmse, cosine and norms stay right; |d| itself is infinite where it exceeds the largest double. Errors:
-// kInput for a file that cannot be read or has changed, or for different element counts; kUsage for a tolerance or
-// floor that is negative or not finite.
+// not depend on the size of the tensors. Values of int64 and uint64 are rounded to double, but their differences are
+// exact where that matters. Squares that would overflow or vanish, of float64 or of a huge or tiny scale, cost a
+// second, slower pass; figures beyond the largest double are infinite, and those that are not zero never read as zero.
+// Errors: kInput for a file that cannot be read or has changed, or for different element counts; kUsage for a tolerance
+// or floor that is negative or not finite.
 Result<PairMetrics> compare_tensors(const Tensor& reference, const Tensor& device, const MetricOptions& options);
 
 }  // namespace paritas

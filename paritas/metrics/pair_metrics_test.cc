@@ -261,6 +261,84 @@ TEST(PairMetrics, TinyDoublesAreNotEqual) {
   EXPECT_EQ(compare(doubles({5e-324}), doubles({0})).nmse, 1);
 }
 
+TEST(PairMetrics, SmallDifferencesBesideHugeValuesAreNotLost) {
+  // At a scale where the squares of 1.7e308 fit, that of 1 vanishes.
+  const PairMetrics m = compare(doubles({1.7e308, 1, 0, 0}), doubles({1.7e308, 2, 0, 0}));
+  EXPECT_EQ(m.mse, 0.25);
+  EXPECT_EQ(m.rmse, 0.5);
+  EXPECT_EQ(m.mean_abs, 0.25);
+  EXPECT_EQ(m.error_norm, 1);
+  EXPECT_GT(m.nmse, 0);
+  EXPECT_THAT(m.sqnr_db, DoubleNear(20 * std::log10(1.7) + 20 * 308, 1e-9));
+}
+
+TEST(PairMetrics, RatiosThatVanishAreNotEquality) {
+  const PairMetrics m = compare(doubles({1e150, 1e-80}), doubles({1e150, 2e-80}));
+  EXPECT_GT(m.nmse, 0);
+  EXPECT_THAT(m.sqnr_db, DoubleNear(4600, 1e-9));
+  EXPECT_THAT(compare(doubles({1e-80}), doubles({1e150})).sqnr_db, DoubleNear(-4600, 1e-9));
+}
+
+TEST(PairMetrics, FiguresOfDifferencesBeyondTheLargestDouble) {
+  MetricOptions options;
+  options.rtol = 1.5;  // allows 2.55e308, which is no double either
+  options.quantiles = true;
+  const PairMetrics m = compare(doubles({1.7e308, 1, 1, 1}), doubles({-1.7e308, 1, 1, 1}), options);
+  EXPECT_EQ(m.max_abs, kInf);
+  EXPECT_EQ(m.max_rel, 2);
+  EXPECT_EQ(m.outside, 1U);
+  EXPECT_THAT(m.worst_outside, DoubleNear(2 / 1.5, 1e-15));
+  EXPECT_EQ(m.mse, kInf);
+  EXPECT_THAT(m.rmse / 1.7e308, DoubleNear(1, 1e-15));
+  EXPECT_THAT(m.mean_abs / 0.85e308, DoubleNear(1, 1e-15));
+  EXPECT_EQ(*m.abs_quantiles, (std::array<double, 4>{0, kInf, kInf, kInf}));
+  options.rtol = 2.1;
+  EXPECT_EQ(compare(doubles({1.7e308}), doubles({-1.7e308}), options).outside, 0U);
+}
+
+TEST(PairMetrics, TinyAgainstOrdinaryIsNotZero) {
+  const PairMetrics m = compare(doubles({1e-200, 2e-200}), doubles({1, 2}));
+  EXPECT_FALSE(m.zero_norm);
+  EXPECT_THAT(m.cosine, DoubleNear(1, 1e-15));
+  EXPECT_THAT(m.scale_ratio / 1e200, DoubleNear(1, 1e-15));
+  EXPECT_THAT(m.sqnr_db, DoubleNear(-4000, 1e-9));
+}
+
+TEST(PairMetrics, IntegersThatDoublesCannotTellApart) {
+  const int64_t big = int64_t{1} << 60;
+  MetricOptions options;
+  options.quantiles = true;
+  const PairMetrics m = compare(vector_tensor<int64_t>(DType::kI64, {big, 5}),
+                                vector_tensor<int64_t>(DType::kI64, {big + 3, 5}), options);
+  EXPECT_EQ(m.max_abs, 3);
+  EXPECT_EQ(m.mean_abs, 1.5);
+  EXPECT_EQ(m.mse, 4.5);
+  EXPECT_GT(m.nmse, 0);
+  EXPECT_EQ((*m.abs_quantiles)[3], 3);
+  // 2^53 + 1 is no double: the difference from a float is exact, too.
+  EXPECT_EQ(compare(vector_tensor<int64_t>(DType::kI64, {(int64_t{1} << 53) + 1}), doubles({0x1p53})).max_abs, 1);
+}
+
+TEST(PairMetrics, QuantilesOfHugeScales) {
+  const Tensor codes = tensor_from_values<uint8_t>(DType::kU8, {2}, {1, 200});
+  MetricOptions options;
+  options.quantiles = true;
+  options.reference_affine = options.device_affine = Affine{{1e300}, {0}, 1};
+  const Tensor others = tensor_from_values<uint8_t>(DType::kU8, {2}, {2, 201});
+  const PairMetrics m = compare(codes, others, options);
+  EXPECT_THAT(m.max_abs / 1e300, DoubleNear(1, 1e-12));
+  EXPECT_EQ((*m.abs_quantiles)[3], m.max_abs);
+}
+
+TEST(PairMetrics, StorageErrorsBesideHugeValues) {
+  MetricOptions options;
+  options.storage_type = DType::kF16;
+  const auto storage = compare(doubles({1.7e308, 1 + 0x1p-12}), doubles({1.7e308, 1}), options).storage;
+  ASSERT_TRUE(storage);
+  EXPECT_EQ(storage->overflowed, 1U);
+  EXPECT_EQ(storage->rms, 0x1p-12);
+}
+
 TEST(PairMetrics, StorageBaseline) {
   MetricOptions options;
   options.storage_type = DType::kF16;

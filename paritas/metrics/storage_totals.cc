@@ -27,11 +27,11 @@ void StorageTotals::merge(const StorageTotals& other) {
   flushed += other.flushed;
 }
 
-StorageBaseline finish_storage(DType type, const StorageSums& sums, const StorageTotals& totals, double scale) {
+StorageBaseline finish_storage(DType type, const StorageSums& sums, const StorageTotals& totals) {
   StorageBaseline baseline;
   baseline.type = type;
   baseline.max_abs = totals.max_error;
-  baseline.rms = totals.held == 0 ? 0 : std::sqrt(sums.error2 / static_cast<double>(totals.held)) / scale;
+  baseline.rms = totals.held == 0 ? 0 : std::sqrt(sums.error2 / static_cast<double>(totals.held));
   baseline.overflowed = totals.overflowed;
   baseline.max_over_limit = totals.max_abs / max_finite(type);
   baseline.subnormal = totals.subnormal;

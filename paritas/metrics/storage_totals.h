@@ -40,7 +40,6 @@ struct StorageTotals {
   void merge(const StorageTotals& other);
 };
 
-// Sums were made of values times `scale`.
-StorageBaseline finish_storage(DType type, const StorageSums& sums, const StorageTotals& totals, double scale);
+StorageBaseline finish_storage(DType type, const StorageSums& sums, const StorageTotals& totals);
 
 }  // namespace paritas::metrics

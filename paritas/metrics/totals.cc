@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "paritas/metrics/block.h"
+#include "paritas/metrics/wide_sums.h"
 #include "paritas/tensor/float_formats.h"
 
 namespace paritas::metrics {
@@ -115,18 +116,19 @@ uint64_t count_differing_exactly(DType xt, const std::byte* x, DType yt, const s
   return differing;
 }
 
+long double exact_value(DType type, const std::byte* bytes, size_t n, size_t i) {
+  if (!is_float(type)) return static_cast<long double>(integer_at(type, bytes, i));
+  double real = 0;
+  load_as_double(type, std::span(bytes, byte_size(type, n)), i, std::span(&real, 1));
+  return real;
+}
+
 uint64_t count_outside_exactly(DType xt, const std::byte* x, DType yt, const std::byte* y, size_t n,
                                const PassOptions& options, double& worst) {
-  // Every 64-bit integer and every difference of two is a long double (64 bits of mantissa) or its 65-bit neighbour.
-  const auto value = [n](DType type, const std::byte* bytes, size_t i) -> long double {
-    if (!is_float(type)) return static_cast<long double>(integer_at(type, bytes, i));
-    double real = 0;
-    load_as_double(type, std::span(bytes, byte_size(type, n)), i, std::span(&real, 1));
-    return real;
-  };
+  // Every difference of two 64-bit integers is a long double (64 bits of mantissa) or its 65-bit neighbour.
   uint64_t outside = 0;
   for (size_t i = 0; i < n; ++i) {
-    const long double a = value(xt, x, i), b = value(yt, y, i);
+    const long double a = exact_value(xt, x, n, i), b = exact_value(yt, y, n, i);
     if (!std::isfinite(a) || !std::isfinite(b)) continue;
     const long double distance = std::fabs(b - a);
     const long double allowed = options.atol + options.rtol * std::fabs(a);

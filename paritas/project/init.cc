@@ -208,6 +208,8 @@ constexpr const char* kRest = R"(
 # scores = "scores"
 # labels = "labels"
 # format = "xyxy"              # or xywh, cxcywh, yxyx
+# num_detections = "count"     # where rows behind a number of detections are padding
+# box_layout = "columns"       # where boxes are [batch,4,N]; score_layout likewise
 #
 # [[task]]
 # type = "command"             # runs with paritas check --allow-exec only

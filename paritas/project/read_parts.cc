@@ -145,7 +145,8 @@ Result<ProjectTask> read_task(const Json& json, const std::string& where) {
     PARITAS_ASSIGN(DetectionSpec spec, detection_from_json(rest, where));
     task.name = spec.name;
     task.outputs = {spec.boxes, spec.scores};
-    if (!spec.labels.empty()) task.outputs.push_back(spec.labels);
+    for (const std::string& output : {spec.labels, spec.num_detections})
+      if (!output.empty()) task.outputs.push_back(output);
     task.spec = std::move(spec);
   } else if (type == "command") {
     PARITAS_ASSIGN(SpecReader reader, table(json, where));

@@ -52,6 +52,18 @@ std::string tensor_table(const Inspection& i, const Style& style) {
   return out;
 }
 
+// How the recording came to be, as far as it is known: that of an import knows neither target nor runtime.
+std::string run_text(const RunInfo& run) {
+  std::string text = run.model_path;
+  if (!run.target.empty()) text += fmt::format("{}on {}", text.empty() ? "" : " ", run.target);
+  const std::string by =
+      run.provider + (run.provider.empty() || run.runtime.version.empty() ? "" : " ") + run.runtime.version;
+  if (!by.empty()) text += fmt::format("{}({})", text.empty() ? "" : " ", by);
+  if (run.target.empty() && !run.notes.empty())
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", run.notes.front());
+  return text.empty() ? "how it was made is not recorded" : text;
+}
+
 Json tensor_json(const InspectedTensor& t) {
   Json json = {{"name", t.name}};
   for (const auto& [key, value] : {std::pair("dtype", &t.dtype), std::pair("shape", &t.shape),
@@ -74,7 +86,7 @@ std::string terminal(const Inspection& i, const Style& style) {
   std::string out = fmt::format("{}: {}, {} sample{}, {} tensor{}\n", i.path, i.kind, i.samples,
                                 i.samples == 1 ? "" : "s", i.tensors.size(), i.tensors.size() == 1 ? "" : "s");
   if (i.run) {
-    out += fmt::format("{} on {} ({} {})\n", i.run->model_path, i.run->target, i.run->provider, i.run->runtime.version);
+    out += run_text(*i.run) + "\n";
     if (i.run->placement && i.run->placement->total() > 0)
       out += fmt::format("{} of {} nodes on {}\n", i.run->placement->on(i.run->placement->requested),
                          i.run->placement->total(), i.run->placement->requested);

@@ -272,7 +272,11 @@ TEST(InspectReport, ModelsAndRecordings) {
   recording.run.emplace();
   recording.run->target = "cpu";
   recording.tensors = {{"y", "float32", "[1]", "output", "", ""}};
-  EXPECT_THAT(terminal(recording, Style()), HasSubstr("2 samples, 1 tensor\n"));
+  EXPECT_THAT(terminal(recording, Style()), HasSubstr("2 samples, 1 tensor\non cpu\n"));
+  recording.run->model_path = "m.onnx";
+  recording.run->provider = "CPUExecutionProvider";
+  recording.run->runtime.version = "1.30.0";
+  EXPECT_THAT(terminal(recording, Style()), HasSubstr("\nm.onnx on cpu (CPUExecutionProvider 1.30.0)\n"));
   expect_keys(to_json(recording), {"samples", "tensors", "run"});
 }
 
@@ -303,6 +307,18 @@ TEST(CheckReport, JunitHasTensorsTasksAndTheirGates) {
   EXPECT_THAT(xml, HasSubstr("<testcase classname=\"paritas.task\" name=\"map\">"));
   EXPECT_THAT(xml, HasSubstr("<testcase classname=\"paritas.task.map\" name=\"task=map: value >= 0.5\">"));
   EXPECT_THAT(xml, HasSubstr("<skipped message=\"it cannot be told\" />"));
+}
+
+TEST(InspectReport, OfAnImportWhatIsKnown) {
+  Inspection recording;
+  recording.path = "rec";
+  recording.kind = "recording";
+  recording.run.emplace();
+  EXPECT_THAT(terminal(recording, Style()), HasSubstr("\nhow it was made is not recorded\n"));
+  recording.run->notes = {"imported from out.npz (npz)", "inputs are not recorded"};
+  EXPECT_THAT(terminal(recording, Style()), HasSubstr("\nimported from out.npz (npz)\n"));
+  recording.run->model_path = "m.onnx";
+  EXPECT_THAT(terminal(recording, Style()), HasSubstr("\nm.onnx, imported from out.npz (npz)\n"));
 }
 
 }  // namespace

@@ -1,9 +1,7 @@
 #include "paritas/task/command_hook.h"
 
-#include <unistd.h>
 #include <charconv>
 #include <cmath>
-#include <cstdlib>
 
 #include <algorithm>
 
@@ -118,14 +116,6 @@ std::string watch(ChildProcess& child, const CommandSpec& spec, const Path& outp
   }
 }
 
-// A file name that no other command of this scratch folder has.
-Result<Path> fresh_folder(const Path& scratch, const std::string& subject) {
-  std::string pattern = (scratch / "command-XXXXXX").string();
-  if (::mkdtemp(pattern.data()) == nullptr)
-    return runtime_error(subject, fmt::format("{} cannot be written: {}", scratch.string(), errno_text(errno)));
-  return Path(pattern);
-}
-
 }  // namespace
 
 Result<CommandSpec> command_from_json(const Json& object, const std::string& subject) {
@@ -182,8 +172,8 @@ Result<CommandResult> run_command(const CommandSpec& spec, const CommandContext&
   result.spec = spec;
   for (const std::string& word : spec.command) result.command.push_back(fill_in(word, context));
 
-  PARITAS_ASSIGN(const Path folder, fresh_folder(context.scratch, subject));
-  const Path output = folder / "output", errors = folder / "errors";
+  PARITAS_ASSIGN(const ScratchFolder scratch, ScratchFolder::create(context.scratch));
+  const Path output = scratch.path() / "output", errors = scratch.path() / "errors";
   std::vector<std::string> arguments = {"-c", kStarter, "paritas", std::filesystem::absolute(errors).string(),
                                         context.folder.empty() ? "." : context.folder.string()};
   arguments.insert(arguments.end(), result.command.begin(), result.command.end());

@@ -23,7 +23,7 @@ Result<CommandSpec> command_from_json(const Json& object, const std::string& sub
 
 struct CommandContext {
   Path folder;   // working directory of the command
-  Path scratch;  // folder for its captured output; the caller removes it
+  Path scratch;  // where its captured output lies while it runs
   // {NAME} in an argument becomes the value: "reference" and "device" are the paths of the recordings.
   std::vector<std::pair<std::string, std::string>> values;
 };

@@ -81,6 +81,15 @@ TEST_F(Command, RunsInItsFolderWithoutAShell) {
   EXPECT_EQ(to_json(result)["outcome"]["figures"][0]["value"], 3.0);
 }
 
+TEST_F(Command, CapturedOutputIsPrivateAndRemoved) {
+  const auto result = run({"sh", "-c", "stat -c %a \"$(dirname \"$(readlink /proc/$$/fd/1)\")\"; echo 1"});
+  EXPECT_EQ(result->output, "700\n1\n");
+  EXPECT_EQ(scratch_.entries(), 0U);
+  EXPECT_FALSE(run({"false"}));
+  EXPECT_FALSE(run({"sleep", "60"}, true, 100));
+  EXPECT_EQ(scratch_.entries(), 0U);
+}
+
 TEST_F(Command, MessagesAfterTheNumberDoNotHideIt) {
   EXPECT_EQ(run({"sh", "-c", "echo 0.5; echo warning >&2"})->outcome.find("value")->value, 0.5);
 }

@@ -21,11 +21,23 @@ enum class ScoreValues {
 };
 std::string_view name(ScoreValues values);
 
+// Where the coordinates of a box, or the scores of its classes, lie.
+enum class RowLayout {
+  kRows,     // in the last dimension: boxes [B,N,4], scores [B,N,C]
+  kColumns,  // before the boxes: boxes [B,4,N], scores [B,C,N]
+};
+std::string_view name(RowLayout layout);
+
 struct DetectionSpec {
   std::string name;           // of the task, as gates call it
   std::string boxes, scores;  // tensors: [N,4] or [B,N,4]; [N], [B,N], or a score per class [N,C], [B,N,C]
   std::string labels;         // [N] or [B,N]; empty: none, or the scores are per class
+  // [B], whole numbers: of each image only that many rows are detections, the others are padding, whatever they hold.
+  // Empty: all are.
+  std::string num_detections;
   BoxFormat format = BoxFormat::kXyxy;
+  RowLayout box_layout = RowLayout::kRows;
+  RowLayout score_layout = RowLayout::kRows;  // of scores per class
   BoxUnits units = BoxUnits::kPixels;
   ScoreValues score_values = ScoreValues::kConfidence;
   std::optional<double> image_width, image_height;  // in the unit of the boxes; normalised boxes: 1 x 1
@@ -39,9 +51,9 @@ struct DetectionSpec {
   std::optional<Quantisation> boxes_quantisation, scores_quantisation;  // of integers whose recording has none
 };
 
-// Keys: type ("detection"), name, boxes, scores, labels, format, units, score_values, image_width, image_height,
-// threshold, min_iou, near, top_tie, background (a class, or "none"), class_names, boxes_quantisation,
-// scores_quantisation.
+// Keys: type ("detection"), name, boxes, scores, labels, num_detections, format, box_layout, score_layout, units,
+// score_values, image_width, image_height, threshold, min_iou, near, top_tie, background (a class, or "none"),
+// class_names, boxes_quantisation, scores_quantisation.
 Result<DetectionSpec> detection_from_json(const Json& object, const std::string& subject);
 
 // Rows of one side of one image that are no box, or hold what they must not.

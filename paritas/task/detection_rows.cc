@@ -20,8 +20,10 @@ struct Layout {
   uint64_t classes = 0;  // of per-class scores; 0: one score per row
 };
 
+// Rows of all images, one after the other, without those that num_detections calls padding.
 struct Values {
   Layout layout;
+  std::vector<uint64_t> counts;  // rows of each image
   RealValues boxes, scores;
   std::vector<std::optional<int64_t>> labels;  // empty: none declared
 };
@@ -46,7 +48,29 @@ Result<Layout> layout_of_boxes(const Shape& shape, const std::string& subject) {
   if (four && rank == 4 && (shape[1] == 1 || shape[2] == 1))
     return Layout{dim(shape, 0), dim(shape, shape[1] == 1 ? 2 : 1), 0};
   return usage_error(subject, fmt::format("boxes cannot be read from {}", to_string(shape)),
-                     "boxes are [N,4] or [batch,N,4]");
+                     "boxes are [N,4] or [batch,N,4]; [batch,4,N] needs box_layout = \"columns\"");
+}
+
+// The shape once columns have become rows. `name` is "box" or "score".
+Result<Shape> as_rows(RowLayout layout, const std::string& name, Shape shape, const std::string& subject) {
+  if (layout == RowLayout::kRows) return shape;
+  if (shape.size() < 2)
+    return usage_error(subject, fmt::format("{} has no columns", to_string(shape)),
+                       fmt::format("declare {}_layout = \"rows\"", name));
+  std::swap(shape[shape.size() - 2], shape[shape.size() - 1]);
+  return shape;
+}
+
+// Exchanges the last two dimensions of the values; `shape` is as_rows.
+void exchange_columns(const Shape& shape, RealValues& v) {
+  const uint64_t width = dim(shape, shape.size() - 1), n = dim(shape, shape.size() - 2), size = width * n;
+  std::vector<double> rows(v.values.size());
+  for (uint64_t i = 0; i < rows.size(); ++i) {
+    const uint64_t at = i % size;
+    rows[i - at + at % n * width + at / n] = v.values[i];
+  }
+  v.values = std::move(rows);
+  v.shape = shape;
 }
 
 // True when `shape` is one value per row; dimensions of 1 in front or behind do not matter.
@@ -85,7 +109,8 @@ Status read_layout(const DetectionSpec& spec, const std::string& subject, Values
   if (v.layout.classes == 0)
     return usage_error(subject,
                        fmt::format("{} does not fit boxes of {}", to_string(v.scores.shape), to_string(v.boxes.shape)),
-                       "scores are [N], [batch,N], or per class [N,C], [batch,N,C]");
+                       "scores are [N], [batch,N], or per class [N,C], [batch,N,C]; [batch,C,N] needs score_layout = "
+                       "\"columns\"");
   if (!spec.labels.empty())
     return usage_error(
         subject, fmt::format("{} holds a score per class, and labels are declared too", to_string(v.scores.shape)),
@@ -100,24 +125,72 @@ Status read_layout(const DetectionSpec& spec, const std::string& subject, Values
   return {};
 }
 
+Status read_labels(const DetectionSpec& spec, const Sample& sample, bool reference, Values& v) {
+  if (spec.labels.empty()) return {};
+  PARITAS_ASSIGN(const Tensor* labels, needed(sample, spec.labels, reference));
+  const std::string subject = subject_of(reference, spec.labels);
+  if (!one_per_row(labels->shape, v.layout))
+    return usage_error(subject,
+                       fmt::format("{} does not fit boxes of {}", to_string(labels->shape), to_string(v.boxes.shape)),
+                       "labels are [N] or [batch,N]");
+  PARITAS_ASSIGN(v.labels, whole_values(*labels, subject));
+  return {};
+}
+
+Status read_counts(const DetectionSpec& spec, const Sample& sample, bool reference, Values& v) {
+  v.counts.assign(v.layout.images, v.layout.rows);
+  if (spec.num_detections.empty()) return {};
+  PARITAS_ASSIGN(const Tensor* tensor, needed(sample, spec.num_detections, reference));
+  const std::string subject = subject_of(reference, spec.num_detections);
+  if (tensor->count() != v.layout.images)
+    return usage_error(subject, fmt::format("{} is not one number for each of {} image{}", to_string(tensor->shape),
+                                            v.layout.images, v.layout.images == 1 ? "" : "s"));
+  PARITAS_ASSIGN(const auto counts, whole_values(*tensor, subject));
+  for (uint64_t i = 0; i < v.layout.images; ++i) {
+    if (!counts[i]) return usage_error(subject, fmt::format("the count of image {} is no whole number", i));
+    if (*counts[i] < 0 || static_cast<uint64_t>(*counts[i]) > v.layout.rows)
+      return usage_error(subject, fmt::format("image {} has {} detections in {} rows", i, *counts[i], v.layout.rows));
+    v.counts[i] = static_cast<uint64_t>(*counts[i]);
+  }
+  return {};
+}
+
+// Keeps the first counts[i] rows of each image, `width` values each.
+template <class T>
+void drop_padding(const Values& v, uint64_t width, std::vector<T>& values) {
+  if (values.empty()) return;
+  uint64_t kept = 0;
+  for (uint64_t i = 0; i < v.layout.images; ++i) {
+    const auto begin = values.begin() + static_cast<int64_t>(i * v.layout.rows * width);
+    std::copy_n(begin, v.counts[i] * width, values.begin() + static_cast<int64_t>(kept));
+    kept += v.counts[i] * width;
+  }
+  values.resize(kept);
+}
+
 Result<Values> read_values(const DetectionSpec& spec, const Sample& sample, const RunInfo& info, bool reference) {
   Values v;
   PARITAS_ASSIGN(const Tensor* boxes, needed(sample, spec.boxes, reference));
   PARITAS_ASSIGN(const Tensor* scores, needed(sample, spec.scores, reference));
-  const std::string box_subject = subject_of(reference, spec.boxes);
-  const std::string score_subject = subject_of(reference, spec.scores);
-  PARITAS_ASSIGN(v.layout, layout_of_boxes(boxes->shape, box_subject));
+  // Shapes in errors are then those of rows.
+  const auto with_layout = [](const std::string& subject, RowLayout layout) {
+    return layout == RowLayout::kRows ? subject : subject + ", its columns taken as rows";
+  };
+  const std::string box_subject = with_layout(subject_of(reference, spec.boxes), spec.box_layout);
+  const std::string score_subject = with_layout(subject_of(reference, spec.scores), spec.score_layout);
+  PARITAS_ASSIGN(const Shape box_shape, as_rows(spec.box_layout, "box", boxes->shape, box_subject));
+  PARITAS_ASSIGN(const Shape score_shape, as_rows(spec.score_layout, "score", scores->shape, score_subject));
+  PARITAS_ASSIGN(v.layout, layout_of_boxes(box_shape, box_subject));
   PARITAS_ASSIGN(v.boxes, real_values(*boxes, info.find(spec.boxes), spec.boxes_quantisation, box_subject));
   PARITAS_ASSIGN(v.scores, real_values(*scores, info.find(spec.scores), spec.scores_quantisation, score_subject));
+  if (spec.box_layout == RowLayout::kColumns) exchange_columns(box_shape, v.boxes);
+  if (spec.score_layout == RowLayout::kColumns) exchange_columns(score_shape, v.scores);
   PARITAS_TRY(read_layout(spec, score_subject, v));
-  if (spec.labels.empty()) return v;
-  PARITAS_ASSIGN(const Tensor* labels, needed(sample, spec.labels, reference));
-  const std::string label_subject = subject_of(reference, spec.labels);
-  if (!one_per_row(labels->shape, v.layout))
-    return usage_error(label_subject,
-                       fmt::format("{} does not fit boxes of {}", to_string(labels->shape), to_string(boxes->shape)),
-                       "labels are [N] or [batch,N]");
-  PARITAS_ASSIGN(v.labels, whole_values(*labels, label_subject));
+  PARITAS_TRY(read_labels(spec, sample, reference, v));
+  PARITAS_TRY(read_counts(spec, sample, reference, v));
+  drop_padding(v, 4, v.boxes.values);
+  drop_padding(v, std::max<uint64_t>(1, v.layout.classes), v.scores.values);
+  drop_padding(v, 1, v.labels);
   return v;
 }
 
@@ -235,10 +308,12 @@ Result<SideRows> detection_rows(const DetectionSpec& spec, const Sample& sample,
   if (reference) PARITAS_TRY(check_background(spec, v, score_subject));
   SideRows side;
   side.classes = v.layout.classes;
-  for (uint64_t i = 0; i < v.layout.images; ++i) {
+  uint64_t first = 0;
+  for (const uint64_t count : v.counts) {
     ImageRows image;
-    for (uint64_t row = 0; row < v.layout.rows; ++row)
-      PARITAS_TRY(read_row(spec, v, i * v.layout.rows + row, row, reference, lowest, image));
+    for (uint64_t row = 0; row < count; ++row)
+      PARITAS_TRY(read_row(spec, v, first + row, row, reference, lowest, image));
+    first += count;
     sort_by_content(image.boxes);
     side.images.push_back(std::move(image));
   }

@@ -13,6 +13,10 @@ Status read_choices(SpecReader& reader, DetectionSpec& spec) {
                                         {"cxcywh", BoxFormat::kCxcywh},
                                         {"yxyx", BoxFormat::kYxyx}},
                                        spec.format));
+  const std::vector<std::pair<std::string, RowLayout>> layouts = {{"rows", RowLayout::kRows},
+                                                                  {"columns", RowLayout::kColumns}};
+  PARITAS_TRY(reader.choice<RowLayout>("box_layout", layouts, spec.box_layout));
+  PARITAS_TRY(reader.choice<RowLayout>("score_layout", layouts, spec.score_layout));
   PARITAS_TRY(reader.choice<BoxUnits>("units", {{"pixels", BoxUnits::kPixels}, {"normalised", BoxUnits::kNormalised}},
                                       spec.units));
   return reader.choice<ScoreValues>("score_values",
@@ -28,6 +32,7 @@ Status read_tensors(SpecReader& reader, DetectionSpec& spec) {
   PARITAS_TRY(reader.text("boxes", spec.boxes));
   PARITAS_TRY(reader.text("scores", spec.scores));
   PARITAS_TRY(reader.text("labels", spec.labels));
+  PARITAS_TRY(reader.text("num_detections", spec.num_detections));
   PARITAS_TRY(reader.quantisation("boxes_quantisation", spec.boxes_quantisation));
   return reader.quantisation("scores_quantisation", spec.scores_quantisation);
 }
@@ -74,6 +79,8 @@ Status check_ranges(const DetectionSpec& spec, const std::string& subject) {
 }  // namespace
 
 std::string_view name(BoxUnits units) { return units == BoxUnits::kPixels ? "pixels" : "normalised"; }
+
+std::string_view name(RowLayout layout) { return layout == RowLayout::kRows ? "rows" : "columns"; }
 
 std::string_view name(ScoreValues values) {
   switch (values) {

@@ -211,6 +211,18 @@ TEST(TrtexecJson, ReadsValuesAsTheyAreWritten) {
   EXPECT_EQ(open_any(folder.path() / "out.json", options).value()->info().find("n")->dtype, DType::kI64);
 }
 
+TEST(TrtexecJson, BytesAsCharactersAreNamedOrRefused) {
+  const TestFolder folder;
+  ImportOptions options;
+  options.dtypes["a"] = DType::kU8;
+  const auto text = [](const std::string& values) {
+    return R"([{"name": "a", "dimensions": "2", "values": [ )" + values + " ]}]";
+  };
+  EXPECT_THAT(open_any(folder.write("o.json", text("5, 7")), options).value()->info().notes,
+              ::testing::Contains(HasSubstr("uint8 as characters")));
+  EXPECT_THAT(refusal(folder.write("o.json", text("A, 7")), options), HasSubstr("is no uint8"));
+}
+
 TEST(TrtexecJson, ValuesThatDoNotFitAreRefused) {
   const TestFolder folder;
   const auto with = [&](const std::string& dims, const std::string& values) {
@@ -237,6 +249,13 @@ TEST(TrtexecRaw, NamesTellEverything) {
   EXPECT_EQ(parsed.dtype, DType::kF16);
   EXPECT_EQ(parsed.role, Role::kOutput);
   EXPECT_EQ(parse_trtexec_raw_name("s.input..Int32.raw")->shape, Shape{});
+  // As TensorRT's samples spell them.
+  const std::pair<const char*, DType> spellings[] = {
+      {"fp32", DType::kF32},  {"fp16", DType::kF16},  {"bf16", DType::kBF16}, {"int8", DType::kI8},
+      {"int32", DType::kI32}, {"bool", DType::kBool}, {"uint8", DType::kU8},  {"fp8", DType::kF8E4M3FN},
+      {"int64", DType::kI64}, {"int4", DType::kI4}};
+  for (const auto& [spelling, dtype] : spellings)
+    EXPECT_EQ(parse_trtexec_raw_name(std::string("y.output.1.2.") + spelling + ".raw")->dtype, dtype) << spelling;
   for (const char* file :
        {"a.raw", "a.output.1.raw", "a.output.1.Text.raw", ".output.1.Half.raw", "a.output.x.Half.raw"})
     EXPECT_FALSE(parse_trtexec_raw_name(file)) << file;

@@ -206,7 +206,7 @@ Result<Found> find_trtexec_json(const Path& path, const ImportContext& context) 
   Found found;
   found.format = "trtexec-json";
   FoundSample sample;
-  bool assumed = false;
+  bool assumed = false, has_uint8 = false;
   PARITAS_TRY(walk.document(text, [&](JsonWalk::Value value) {
     return walk.array(value, [&](JsonWalk::Value element) -> Status {
       PARITAS_ASSIGN(Binding binding, read_binding(walk, element));
@@ -216,6 +216,7 @@ Result<Found> find_trtexec_json(const Path& path, const ImportContext& context) 
       PARITAS_ASSIGN(const RawDeclaration declared, raw_declaration({}, binding.name, told, context));
       assumed |= !declared.dtype;
       const DType dtype = declared.dtype.value_or(DType::kF32);
+      has_uint8 |= dtype == DType::kU8;
       const auto count = element_count(binding.shape);
       if (!count) return input_error(where, count.error().cause, kSaveAgain);
       FoundTensor tensor{binding.name, Role::kOutput, dtype, binding.shape, {}};
@@ -229,6 +230,9 @@ Result<Found> find_trtexec_json(const Path& path, const ImportContext& context) 
   }));
   found.samples.push_back(std::move(sample));
   found.notes.push_back("values are decimal text of six digits: relative differences up to 5e-6 may be the file's");
+  if (has_uint8)
+    found.notes.push_back(
+        "older versions of trtexec write uint8 as characters, which look like numbers where all are digits");
   if (assumed) found.notes.push_back("the file tells no types: values were read as float32 where nothing declared one");
   return found;
 }

@@ -247,3 +247,9 @@ The steps from the file to the tensor are declared; the tensor that is fed is fr
   > PY
   photo.png [1, 3, 160, 160] 20 10 {'width': 160, 'height': 160}
   64
+
+A check has no parts: its result is not merged.
+
+  $ paritas merge photo.json
+  paritas: photo.json: is a result of paritas check, whose tasks and steps belong to all samples: they can be neither merged nor judged again; run paritas check on the whole recordings; parts are made with paritas compare --samples
+  [2]

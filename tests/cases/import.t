@@ -17,7 +17,10 @@ A model tells which tensors are inputs, outputs or intermediates, and the types 
   note: sample 0 is test_data_set_0
   note: sample 1 is test_data_set_1
   note: tensors without a name got that of model.onnx: input_N.pb and output_N.pb are its N-th input and output
-  $ paritas inspect onnx_tests | sed 1,3d
+  $ paritas inspect onnx_tests
+  onnx_tests: recording, 2 samples, 2 tensors
+  model.onnx, imported from case (test-data-set)
+  
   tensor  type     shape  role    op
   x       float32  [1,3]  input
   /sq/y   float32  [1,3]  output

@@ -244,6 +244,27 @@ def from_xyxy(boxes, form):
     return np.stack(parts[form], axis=-1)
 
 
+def store_otherwise(rng, task, sides):
+    """The same detections behind a count with rows of rubbish, and as columns: no figure may change."""
+    if rng.random() < 0.4:
+        task["num_detections"] = "n"
+        for side in sides:
+            batch, rows = side["b"].shape[:2]
+            more = int(rng.integers(0, 4))
+            for key, rubbish in (("b", np.nan), ("s", 17), ("l", 99)):
+                tail = np.full((batch, more, *side[key].shape[2:]), rubbish).astype(side[key].dtype)
+                side[key] = np.concatenate([side[key], tail], axis=1)
+            side["n"] = np.full((batch, 1), rows, dtype=str(rng.choice(["int32", "int64", "float32"])))
+    if rng.random() < 0.4:
+        task["box_layout"] = "columns"
+        for side in sides:
+            side["b"] = np.ascontiguousarray(side["b"].swapaxes(1, 2))
+    if sides[0]["s"].ndim == 3 and rng.random() < 0.4:
+        task["score_layout"] = "columns"
+        for side in sides:
+            side["s"] = np.ascontiguousarray(side["s"].swapaxes(1, 2))
+
+
 def detection_case(cases, rng):
     batch, rows, classes = int(rng.integers(1, 4)), int(rng.integers(1, 25)), int(rng.integers(2, 5))
     form = str(rng.choice(["xyxy", "xywh", "cxcywh", "yxyx"]))
@@ -279,6 +300,7 @@ def detection_case(cases, rng):
         images.append(image)
     if scores.ndim == 2:
         task["labels"] = "l"
+    store_otherwise(rng, task, sides)
     expected, absent = expect_detection(images, threshold)
     sweep = {t: [match(x, y, t) for x, y in images] for t in (0.05, 0.3, 0.9)}
 

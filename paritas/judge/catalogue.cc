@@ -227,6 +227,54 @@ Finding decision_only(const std::vector<std::string>& decisions) {
   return f;
 }
 
+Finding restored(const RestoredFacts& facts) {
+  Finding f;
+  f.id = "restored";
+  f.nodes = facts.nodes;
+  f.text = fmt::format("With {} computed by the reference and everything else by {}, the gates hold on {}.",
+                       facts.islands.size() == 1 ? "one island (" + facts.islands.front() + ")"
+                                                 : fmt::format("{} islands ({})", facts.islands.size(), list(facts.islands)),
+                       facts.device, facts.samples == 1 ? "the sample" : fmt::format("all {} samples", facts.samples));
+  if (facts.minimal) f.text += " Without any one of them they do not.";
+  if (!facts.elsewhere.empty())
+    f.text += fmt::format(" Of the device's parts, {} nodes ran elsewhere: {}.", facts.elsewhere.size(),
+                          list(facts.elsewhere));
+  f.shows = facts.minimal ? "computing these elsewhere is enough on these inputs, and none of them can be left out"
+                          : "computing these elsewhere is enough on these inputs; a smaller set may do";
+  f.does_not_show =
+      "that their kernels are wrong (they may be where an error from before becomes visible), that no other set does, or "
+      "how other inputs behave; cutting the network also changes what the device's compiler fuses";
+  f.next = "try an equivalent form or another precision for these nodes; else compute them on the CPU";
+  f.evidence = {{"islands", facts.islands},
+                {"minimal", facts.minimal},
+                {"samples", facts.samples},
+                {"elsewhere", facts.elsewhere}};
+  return f;
+}
+
+Finding restore_needless(const RestoredFacts& facts) {
+  Finding f;
+  f.id = "restore-needless";
+  f.text = fmt::format("The gates hold with everything on {}: there is nothing to restore.", facts.device);
+  f.shows = "no node has to be computed elsewhere for these gates, on these inputs";
+  f.does_not_show = "how other inputs behave, or that the gates are strict enough";
+  f.next = "search with the gates and the sample that fail";
+  f.evidence = {{"samples", facts.samples}};
+  return f;
+}
+
+Finding restore_not_found(const RestoredFacts& facts, bool budget_spent) {
+  Finding f;
+  f.id = "restore-not-found";
+  f.text = budget_spent ? std::string("The budget was spent before a set of islands was found with which the gates hold.")
+                        : std::string("No set of islands smaller than the whole network was found with which the gates hold.");
+  f.shows = "none of the sets that were tried is enough";
+  f.does_not_show = "that there is none: most sets were not tried";
+  f.next = budget_spent ? "give the search more time or sessions" : "look at what the gates demand beside the noise of storage";
+  f.evidence = {{"samples", facts.samples}};
+  return f;
+}
+
 Finding partial_placement(const std::string& provider, uint64_t on_device, uint64_t total, uint64_t partitions,
                           const std::vector<std::string>& elsewhere) {
   Finding f;

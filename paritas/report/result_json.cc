@@ -1,6 +1,7 @@
 #include "paritas/compare/result_json.h"
 #include "paritas/judge/metric_table.h"
 #include "paritas/report/reports.h"
+#include "paritas/report/search_report.h"
 
 namespace paritas {
 namespace {
@@ -84,6 +85,7 @@ Json to_json(const LocateResult& result) {
                 {"marked", json_number(e.marked)},
                 {"changed", e.changed}};
   });
+  if (result.search) json["search"] = to_json(*result.search);
   fill("findings", result.findings, [](const Finding& f) { return to_json(f); });
   json["notes"] = result.notes;
   json["seconds"] = {{"reference", result.seconds_reference},

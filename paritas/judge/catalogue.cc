@@ -227,6 +227,49 @@ Finding decision_only(const std::vector<std::string>& decisions) {
   return f;
 }
 
+Finding injection(const InjectionFacts& facts) {
+  Finding f;
+  f.nodes = facts.nodes;
+  f.text = fmt::format("Injected into the reference: {} at {} (error NMSE {:.2g}). ", facts.mode, list(facts.tensors),
+                       facts.nmse);
+  const std::string decisions =
+      facts.decisions_changed > 0 ? fmt::format("; {} decision{} moved", facts.decisions_changed,
+                                                facts.decisions_changed == 1 ? "" : "s")
+                                  : "";
+  if (!facts.broken.empty()) {
+    f.id = "injection-breaks";
+    f.text += fmt::format("That alone breaks the gates: {}{}.", list(facts.broken), decisions);
+    f.shows = "this error alone is enough to break the outputs on this input";
+    f.does_not_show = "that nothing else breaks them as well, or why the error arises";
+    f.next = "restore these nodes (locate --search), or look at their operands' range";
+  } else if (facts.equal) {
+    f.id = "injection-no-effect";
+    f.text += "No output changes, to the bit.";
+    f.shows = "it weakens the suspicion against these nodes on these inputs";
+    f.does_not_show = "that they are innocent on other inputs: an injection never proves that";
+    f.next = "suspect other nodes; try further inputs";
+  } else if (facts.gated) {
+    f.id = "injection-harmless";
+    f.text += fmt::format("The gates hold: the outputs move by an NMSE of {:.2g} at most{}.", facts.output_nmse, decisions);
+    f.shows = "it weakens the suspicion against these nodes on these inputs";
+    f.does_not_show = "that they are innocent on other inputs, or together with other errors";
+    f.next = "suspect nodes whose error moves the outputs more; try further inputs";
+  } else {
+    f.id = "injection-measured";
+    f.text += fmt::format("The outputs move by an NMSE of {:.2g} at most{}.", facts.output_nmse, decisions);
+    f.shows = "how much of this error arrives at the outputs on this input";
+    f.does_not_show = "whether that is too much: no gate says so";
+    f.next = "declare a gate, e.g. --gate 'scores: cosine>=0.99'";
+  }
+  f.evidence = {{"tensors", facts.tensors},
+                {"mode", facts.mode},
+                {"nmse", json_number(facts.nmse)},
+                {"output_nmse", json_number(facts.output_nmse)},
+                {"decisions_changed", facts.decisions_changed},
+                {"broken", facts.broken}};
+  return f;
+}
+
 Finding restored(const RestoredFacts& facts) {
   Finding f;
   f.id = "restored";

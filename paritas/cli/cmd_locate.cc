@@ -14,6 +14,9 @@ struct Options {
   std::string model, reference = "cpu", device, gates_file;
   std::vector<std::string> gates;
   double injection_seconds = -1;
+  bool search = false;
+  int search_sessions = 60;
+  double search_seconds = 600;
 };
 
 Result<int> execute(const Options& o) {
@@ -26,8 +29,12 @@ Result<int> execute(const Options& o) {
   PARITAS_ASSIGN(TargetSpec reference, TargetSpec::parse(o.reference));
   PARITAS_ASSIGN(TargetSpec device, TargetSpec::parse(o.device));
   PARITAS_ASSIGN(auto samples, load_inputs(o.run.inputs));
-  if (samples.size() != 1) return usage_error("--input", "locate takes one sample", "give each input once");
-  request.inputs = std::move(samples.front());
+  if (samples.size() != 1 && !o.search)
+    return usage_error("--input", "locate takes one sample", "give each input once, or search over all with --search");
+  request.inputs = samples.front();
+  if (o.search) {
+    request.search = LocateRequest::Search{{samples.begin() + 1, samples.end()}, o.search_sessions, o.search_seconds};
+  }
   PARITAS_ASSIGN(request.dims, parse_dims(o.run.dims));
   PARITAS_ASSIGN(request.memory_budget, parse_bytes(o.run.memory));
   PARITAS_ASSIGN(request.reference, resolve_target(reference, search));
@@ -66,6 +73,16 @@ Action add_locate(CLI::App& app) {
       ->add_option("--injection-seconds", o->injection_seconds, "Budget for injecting local errors into the reference")
       ->type_name("S")
       ->check(CLI::Range(0.0, 1e6));
+  command->add_flag("--search", o->search,
+                    "Search the islands that the reference must compute for the gates to hold, on every sample");
+  command->add_option("--search-sessions", o->search_sessions, "Device sessions that the search may open")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  command->add_option("--search-seconds", o->search_seconds, "Time that the search may take")
+      ->type_name("S")
+      ->check(CLI::Range(0.0, 1e7))
+      ->capture_default_str();
   add_common(*command, o->common);
   command->footer(
       "Exit code: 0 pass, or not judged when no gate covers an output; 1 deviates or invalid; 2 an input is wrong;\n"

@@ -31,6 +31,7 @@ int parse_and_run(int argc, char** argv) {
   for (auto [name, add] : std::initializer_list<std::pair<const char*, Adder>>{{"run", paritas::cli::add_run},
                                                                                {"compare", paritas::cli::add_compare},
                                                                                {"locate", paritas::cli::add_locate},
+                                                                               {"inject", paritas::cli::add_inject},
                                                                                {"check", paritas::cli::add_check},
                                                                                {"init", paritas::cli::add_init},
                                                                                {"merge", paritas::cli::add_merge},

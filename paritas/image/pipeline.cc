@@ -124,11 +124,11 @@ Result<Tensor> prepare_pixels(const Image& image, const Pipeline& pipeline, cons
   return to_tensor(placed.image, pipeline, subject);
 }
 
-Result<Prepared> prepare_image(const Path& path, const Pipeline& pipeline) {
+Result<PreparedImage> prepare_image(const Path& path, const Pipeline& pipeline) {
   const std::string subject = path.string();
   PARITAS_ASSIGN(const auto bytes, read_image_file(path));
   PARITAS_ASSIGN(DecodedImage decoded, decode_image(bytes, subject));
-  Prepared prepared;
+  PreparedImage prepared;
   ImageRecord& record = prepared.record;
   record.file_sha256 = sha256_hex(bytes);
   record.format = decoded.format;

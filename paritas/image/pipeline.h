@@ -75,12 +75,12 @@ struct ImageRecord {
 };
 Json to_json(const ImageRecord& record);
 
-struct Prepared {
+struct PreparedImage {
   Tensor tensor;  // in memory, batch 1
   ImageRecord record;
 };
 
-Result<Prepared> prepare_image(const Path& path, const Pipeline& pipeline);
+Result<PreparedImage> prepare_image(const Path& path, const Pipeline& pipeline);
 // Pixels that are at hand already; `subject` names them in errors.
 Result<Tensor> prepare_pixels(const Image& image, const Pipeline& pipeline, const std::string& subject);
 

@@ -212,4 +212,21 @@ class Explanation {
 
 void explain(const ExplainInput& input, LocateResult& result) { Explanation(input, result).run(); }
 
+void explain_search(const RestoreSearch& search, LocateResult& result) {
+  catalogue::RestoredFacts facts;
+  facts.islands = search.islands;
+  facts.nodes = search.nodes;
+  facts.minimal = search.minimal;
+  facts.samples = search.samples;
+  facts.device = result.device;
+  for (const RestoreTest& test : search.tests)
+    if (test.outcome == "holds" && test.islands == search.islands) facts.elsewhere = test.elsewhere;
+  if (search.needless)
+    result.findings.push_back(catalogue::restore_needless(facts));
+  else if (search.all)
+    result.findings.push_back(catalogue::restore_not_found(facts, search.budget_spent));
+  else
+    result.findings.push_back(catalogue::restored(facts));
+}
+
 }  // namespace paritas

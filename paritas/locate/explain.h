@@ -22,4 +22,7 @@ struct ExplainInput {
 // Appends to result.findings; reads everything else of result.
 void explain(const ExplainInput& input, LocateResult& result);
 
+// What the search for islands to restore found.
+void explain_search(const RestoreSearch& search, LocateResult& result);
+
 }  // namespace paritas

@@ -172,21 +172,16 @@ Result<std::vector<NodeRow>> make_rows(const Evidence& evidence, std::optional<D
   return rows;
 }
 
-Result<std::vector<OutputRow>> make_outputs(const Evidence& evidence, const GateSet& gates,
-                                            std::optional<DType> storage, int threads) {
+Result<std::vector<OutputRow>> judge_outputs(const OutputsOf& outputs, const GateSet& gates,
+                                             std::optional<DType> storage, int threads) {
   std::vector<OutputRow> rows;
-  const auto& index = evidence.prepared->index;
-  std::vector<std::string> changed;
-  for (const DecisionReport& decision : evidence.decisions)
-    if (decision.changed()) changed.push_back(decision.tensor);
-  const auto behind = nodes_behind(index, changed);
-  for (const std::string& output : index.outputs()) {
+  for (const std::string& output : outputs.index->outputs()) {
     OutputRow row;
-    const Tensor* device = find(evidence.device_outputs, output);
-    auto reference = evidence.prepared->outputs.find(output);
+    const Tensor* device = find(*outputs.device, output);
+    auto reference = outputs.reference->find(output);
     row.pair.name = output;
     row.pair.role = Role::kOutput;
-    if (reference == evidence.prepared->outputs.end()) {
+    if (reference == outputs.reference->end()) {
       row.pair.status = PairStatus::kMissingReference;
     } else if (device == nullptr) {
       row.pair.status = PairStatus::kMissingDevice;
@@ -199,10 +194,24 @@ Result<std::vector<OutputRow>> make_outputs(const Evidence& evidence, const Gate
       PARITAS_ASSIGN(row.pair, compare_pair(output, Role::kOutput, reference->second, *device, options));
       row.class_ids = is_integer(reference->second.dtype);
     }
-    const int producer = index.producer(output);
-    row.behind_decision = producer >= 0 && behind[static_cast<size_t>(producer)];
     judge_tensor(gates, row.pair);
     rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+Result<std::vector<OutputRow>> make_outputs(const Evidence& evidence, const GateSet& gates,
+                                            std::optional<DType> storage, int threads) {
+  const auto& index = evidence.prepared->index;
+  PARITAS_ASSIGN(auto rows, judge_outputs({&index, &evidence.prepared->outputs, &evidence.device_outputs}, gates, storage,
+                                          threads));
+  std::vector<std::string> changed;
+  for (const DecisionReport& decision : evidence.decisions)
+    if (decision.changed()) changed.push_back(decision.tensor);
+  const auto behind = nodes_behind(index, changed);
+  for (OutputRow& row : rows) {
+    const int producer = index.producer(row.pair.name);
+    row.behind_decision = producer >= 0 && behind[static_cast<size_t>(producer)];
   }
   return rows;
 }

@@ -14,6 +14,7 @@
 #include "paritas/locate/gather.h"
 #include "paritas/locate/propagation.h"
 #include "paritas/locate/ranking.h"
+#include "paritas/locate/search.h"
 #include "paritas/locate/sensitivity.h"
 #include "paritas/runtime/run_info.h"
 
@@ -65,6 +66,8 @@ class Locating {
     PARITAS_ASSIGN(auto given, onnx_model::Model::load(request_.model));
     PARITAS_TRY(check_inputs(given, request_.inputs));
     PARITAS_TRY(check_gates(given));
+    if (request_.search && request_.gates.empty())
+      return usage_error("--search", "no gate says what must hold", "declare it, e.g. --gate 'scores: cosine>=0.99'");
     PARITAS_ASSIGN(auto model, pin_to_inputs(given, request_.inputs, request_.dims, &result_.pinned));
     PARITAS_ASSIGN(Runners runners, start_runners(request_));
     PARITAS_ASSIGN(Gathering gathering, gather(request_, model, runners.reference, runners.device, runners.probes));
@@ -90,6 +93,7 @@ class Locating {
     input.device_is_plugin = request_.device.capabilities.device;
     input.demanded = std::any_of(result_.outputs.begin(), result_.outputs.end(), breaks_without_gate_or_by_it);
     explain(input, result_);
+    PARITAS_TRY(search(sensitivities, runners));
     judge();
     result_.seconds_total = since_start();
     return std::move(result_);
@@ -193,6 +197,45 @@ class Locating {
     request.scratch = scratch;
     request.seconds = request_.injection_seconds.value_or(std::max(2.0, 0.5 * since_start()));
     return measure_sensitivity(reference, std::move(request));
+  }
+
+  Status search(const Sensitivities& sensitivities, Runners& runners) {
+    if (!request_.search) return {};
+    RestoreRequest request;
+    request.prepared = &*evidence_.prepared;
+    request.islands = evidence_.islands;
+    for (const auto& [tensor, effect] : sensitivities.alone)
+      if (effect.material()) request.suspects.push_back(tensor);
+    request.gates = &request_.gates;
+    request.storage = storage();
+    request.max_sessions = request_.search->max_sessions;
+    request.seconds = request_.search->seconds;
+    request.threads = request_.threads;
+    request.progress = request_.progress;
+    request.samples.push_back({request_.inputs, evidence_.prepared->outputs});
+    PARITAS_TRY(add_samples(request, runners.reference));
+    auto found = search_restored_islands(runners.reference, runners.device, request);
+    if (!found) {  // what was measured before stays
+      result_.notes.push_back("the search failed: " + found.error().message());
+      return {};
+    }
+    result_.search = std::move(*found);
+    result_.sessions += static_cast<uint64_t>(result_.search->device_sessions);
+    explain_search(*result_.search, result_);
+    return {};
+  }
+
+  Status add_samples(RestoreRequest& request, Runner& reference) const {
+    if (request_.search->further_samples.empty()) return {};
+    PARITAS_ASSIGN(Session session, reference.open(evidence_.prepared->folded));
+    for (const NamedTensors& inputs : request_.search->further_samples) {
+      PARITAS_TRY(check_inputs(evidence_.prepared->folded, inputs));
+      PARITAS_ASSIGN(RunReply reply, session.run(inputs));
+      RestoreRequest::Sample sample{inputs, {}};
+      for (auto& [name, tensor] : reply.outputs) sample.reference.emplace(name, std::move(tensor));
+      request.samples.push_back(std::move(sample));
+    }
+    return {};
   }
 
   void judge() {

@@ -23,6 +23,13 @@ struct LocateRequest {
   Path scratch_root;
   uint64_t memory_budget = uint64_t{1} << 30;  // bytes of tensors that workers hold at a time
   int threads = 1;                             // of the comparison itself
+  // Which islands must the reference compute for the gates to hold, on the inputs above and on these further samples?
+  struct Search {
+    std::vector<NamedTensors> further_samples;
+    int max_sessions = 60;  // of the device
+    double seconds = 600;
+  };
+  std::optional<Search> search;
   std::optional<double> injection_seconds;     // default: 2 s, or half of what the runs took when that is more
   std::string tool_version;
   std::function<void(const std::string& stage)> progress;  // may be empty

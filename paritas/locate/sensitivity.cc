@@ -5,9 +5,9 @@
 #include <cmath>
 #include <unordered_set>
 
+#include "paritas/locate/error_tensor.h"
 #include "paritas/metrics/pair_metrics.h"
 #include "paritas/runtime/sim/simulate.h"
-#include "paritas/tensor/float_formats.h"
 
 namespace paritas {
 namespace {
@@ -17,38 +17,6 @@ using Names = std::vector<std::string>;
 
 // A network with more independent culprits than this is broken everywhere; the first ones are what matters.
 constexpr int kMaxCulprits = 12;
-
-template <class T, class Convert>
-Tensor narrowed(const Tensor& like, const std::vector<double>& values, Convert convert) {
-  std::vector<T> out(values.size());
-  std::transform(values.begin(), values.end(), out.begin(), convert);
-  return tensor_from_values(like.dtype, like.shape, out);
-}
-
-// Local minus reference, in the reference's type. Where both are the same, or the reference is NaN, there is no error.
-Result<Tensor> difference(const Tensor& reference, const Tensor& local, std::optional<DType> storage) {
-  PARITAS_ASSIGN(TensorView x, TensorView::of(reference));
-  PARITAS_ASSIGN(TensorView y, TensorView::of(local));
-  std::vector<double> delta(x.count()), device(x.count());
-  load_as_double(x.dtype(), x.bytes(), 0, delta);
-  load_as_double(y.dtype(), y.bytes(), 0, device);
-  // Values beyond the type's range stay as the device gave them: it knows best how far its range reaches.
-  if (storage)
-    for (double& value : device)
-      if (std::abs(value) <= max_finite(*storage)) value = round_to_format(value, *storage);
-  for (size_t i = 0; i < delta.size(); ++i)
-    delta[i] = delta[i] == device[i] || std::isnan(delta[i]) ? 0.0 : device[i] - delta[i];
-  switch (reference.dtype) {
-    case DType::kF64:
-      return narrowed<double>(reference, delta, [](double v) { return v; });
-    case DType::kF16:
-      return narrowed<uint16_t>(reference, delta, [](double v) { return f16_from_float(static_cast<float>(v)); });
-    case DType::kBF16:
-      return narrowed<uint16_t>(reference, delta, [](double v) { return bf16_from_float(static_cast<float>(v)); });
-    default:
-      return narrowed<float>(reference, delta, [](double v) { return static_cast<float>(v); });
-  }
-}
 
 // The errors of all candidates, computed once and kept in one scratch file.
 class Errors {
@@ -61,7 +29,7 @@ class Errors {
     std::vector<std::pair<std::string, uint64_t>> offsets;
     for (const std::string& tensor : request.candidates.all) {
       PARITAS_ASSIGN(Tensor delta,
-                     difference(request.reference->at(tensor), request.local->at(tensor), request.storage));
+                     error_of(request.reference->at(tensor), request.local->at(tensor), request.storage));
       PARITAS_TRY(file.write(std::span(kPadding).first((kAlignment - file.written() % kAlignment) % kAlignment)));
       offsets.emplace_back(tensor, file.written());
       PARITAS_ASSIGN(const TensorView view, TensorView::of(delta));

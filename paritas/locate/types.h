@@ -84,6 +84,32 @@ struct NodePlacementRow {
   std::string provider;
 };
 
+// One set of islands that was computed by the reference, the rest by the device.
+struct RestoreTest {
+  std::vector<std::string> islands;
+  std::string outcome;  // "holds", "does not hold", "not tried"
+  std::string text;     // the deciding gate, or why it could not be tried
+  std::optional<uint64_t> sample;      // on which it did not hold
+  std::vector<std::string> elsewhere;  // nodes of the device's parts that ran elsewhere, with the provider
+  int device_sessions = 0;             // opened for it
+  double seconds = 0;
+};
+
+// Which islands must the reference compute for the gates to hold on every sample?
+struct RestoreSearch {
+  std::vector<std::string> islands;    // the set that was found, graph order
+  std::vector<std::string> nodes;      // of these islands
+  bool needless = false;               // the gates hold with everything on the device
+  bool all = false;                    // no smaller set was found: everything stays on the reference
+  bool minimal = false;                // dropping any one island breaks a gate; each was tried
+  bool budget_spent = false;           // best so far
+  std::vector<std::string> undecided;  // islands whose removal could not be tried
+  uint64_t samples = 0;
+  std::vector<RestoreTest> tests;  // in the order of trying
+  int device_sessions = 0;
+  double seconds = 0;
+};
+
 struct LocateResult {
   Verdict verdict = Verdict::kInvalid;
   std::vector<std::string> reasons;
@@ -104,6 +130,7 @@ struct LocateResult {
   std::string device_simulated;     // the number format, when the device is the simulator
   PlacementCounts probe_placement;  // local probes
   std::vector<ProbeEffect> probe_effect;
+  std::optional<RestoreSearch> search;
   std::vector<Finding> findings;
   std::vector<std::string> notes;
   double seconds_reference = 0, seconds_device = 0, seconds_probes = 0, seconds_injection = 0, seconds_total = 0;

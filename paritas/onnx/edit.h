@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "paritas/onnx/graph_index.h"
@@ -105,7 +106,19 @@ struct Interpose {
   std::vector<::onnx::AttributeProto> attributes;
   // Called with the tensor's name (main graph) or "" inside bodies; empty: every tensor.
   std::function<bool(const std::string& tensor)> wanted;
+  // Nodes of the main graph, by their first output, that keep what they read and write as it is, bodies included.
+  std::function<bool(const std::string& first_output)> untouched;
 };
 Result<Model> interpose(const Model& model, const Interpose& what);
+
+// Prepares nodes for another treatment than the rest of the graph gets: they read copies of the constants, and all other
+// nodes read their results through Identity nodes. So whatever is interposed at the others' constants and tensors does
+// not reach them, and what they hand to the others can be interposed. Graph outputs that they make stay theirs.
+struct SetApart {
+  Model model;
+  std::unordered_set<std::string> first_outputs;  // of the nodes set apart, with the Constant nodes made for them
+  std::unordered_set<std::string> constants;      // copies made for them
+};
+Result<SetApart> set_apart(const Model& model, const std::unordered_set<std::string>& first_outputs);
 
 }  // namespace paritas::onnx_model

@@ -62,6 +62,10 @@ class Interposer {
     old.Swap(graph.mutable_node());
     for (auto& node : front) graph.add_node()->Swap(&node);
     for (auto& node : old) {
+      if (place.main && what_.untouched && node.output_size() > 0 && what_.untouched(node.output(0))) {
+        graph.add_node()->Swap(&node);
+        continue;
+      }
       if (!rewired.empty()) rename_reads(node, rewired);
       for (auto* body : mutable_bodies_of(node)) process(*body, &place.types, node.op_type() == "Loop" ? 2 : 0);
       std::vector<::onnx::NodeProto> behind;

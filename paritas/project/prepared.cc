@@ -138,7 +138,7 @@ class Preparation {
     frozen.file = input.files[index];
     PARITAS_ASSIGN(const Path path, files_.resolve(frozen.file));
     if (input.source == InputSource::kImages) {
-      PARITAS_ASSIGN(Prepared image, prepare_image(path, *input.steps));
+      PARITAS_ASSIGN(PreparedImage image, prepare_image(path, *input.steps));
       frozen.file_sha256 = image.record.file_sha256;
       frozen.image = std::move(image.record);
       return keep(image.tensor);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "paritas/report/reports.h"
+#include "paritas/report/search_report.h"
 
 namespace paritas {
 namespace {
@@ -168,6 +169,7 @@ std::string terminal(const LocateResult& result, const Style& style) {
   out += ranked_table(result, style) + "\n";
   if (!result.first_divergence.empty())
     out += bold(style, "First divergence") + "   " + result.first_divergence + "; what deviates behind it inherits\n\n";
+  if (result.search) out += search_block(*result.search, style) + "\n";
   for (const Finding& finding : result.findings) out += finding_block(finding, style);
   for (const auto& pinned : result.pinned) out += dim(style, "pinned: " + pinned) + "\n";
   for (const std::string& note : result.notes) out += dim(style, "note: " + note) + "\n";

@@ -10,6 +10,7 @@
 #include "paritas/compare/result_json.h"
 #include "paritas/compare/stored.h"
 #include "paritas/inspect/inspect.h"
+#include "paritas/locate/inject.h"
 #include "paritas/locate/types.h"
 #include "paritas/project/types.h"
 #include "paritas/report/style.h"
@@ -20,6 +21,7 @@ std::string terminal(const CompareResult& result, const Style& style);
 std::string terminal(const ManyResult& result, const Style& style);
 std::string terminal(const BaselineComparison& result, const Style& style);
 std::string terminal(const LocateResult& result, const Style& style);
+std::string terminal(const InjectResult& result, const Style& style);
 std::string terminal(const Inspection& inspection, const Style& style);
 std::string terminal(const CheckResult& result, const Style& style);
 // The tensors of a comparison with their coverage, without verdict and notes.
@@ -28,6 +30,7 @@ std::string comparison_table(const CompareResult& result, const Style& style);
 Json to_json(const ManyResult& result);  // schema paritas.compare/1 with "pairs"
 Json to_json(const BaselineComparison& result);
 Json to_json(const LocateResult& result);    // schema paritas.locate/1
+Json to_json(const InjectResult& result);    // schema paritas.inject/1
 Json to_json(const Inspection& inspection);  // schema paritas.inspect/1
 
 // One row a tensor and sample; columns name, role, sample, status, verdict, MAE, MSE, CosSim, MaxAbsErr, ... RFC 4180.

@@ -1,6 +1,8 @@
 #include "paritas/compare/result_json.h"
 #include "paritas/judge/metric_table.h"
+#include "paritas/report/locate_json.h"
 #include "paritas/report/reports.h"
+#include "paritas/report/search_report.h"
 
 namespace paritas {
 namespace {
@@ -42,12 +44,14 @@ Json node_json(const NodeRow& row) {
   return json;
 }
 
-Json decision_json(const DecisionReport& d) {
+}  // namespace
+
+Json to_json(const DecisionReport& d) {
   return {{"node", d.node},   {"op", d.op},       {"tensor", d.tensor},
           {"count", d.count}, {"moved", d.moved}, {"picks", d.picks}};
 }
 
-Json output_json(const OutputRow& row) {
+Json to_json(const OutputRow& row) {
   Json json = to_json(row.pair);
   if (row.pair.metrics) {
     json["reference"]["max"] = json_number(row.pair.metrics->reference_max);
@@ -56,8 +60,6 @@ Json output_json(const OutputRow& row) {
   json["behind_decision"] = row.behind_decision;
   return json;
 }
-
-}  // namespace
 
 Json to_json(const LocateResult& result) {
   Json json = {{"schema", "paritas.locate/1"}, {"verdict", name(result.verdict)},     {"reasons", result.reasons},
@@ -68,13 +70,13 @@ Json to_json(const LocateResult& result) {
     for (const auto& item : items) array.push_back(make(item));
     json[key] = std::move(array);
   };
-  fill("outputs", result.outputs, output_json);
+  fill("outputs", result.outputs, [](const OutputRow& row) { return to_json(row); });
   fill("nodes", result.nodes, node_json);
   json["ranked"] = result.ranked;
   json["first_divergence"] = result.first_divergence.empty() ? Json(nullptr) : Json(result.first_divergence);
   json["first_divergence_tensor"] =
       result.first_divergence_tensor.empty() ? Json(nullptr) : Json(result.first_divergence_tensor);
-  fill("decisions", result.decisions, decision_json);
+  fill("decisions", result.decisions, [](const DecisionReport& d) { return to_json(d); });
   json["forced"] = result.forced;
   json["placement"] = to_json(result.placement);
   json["probe_placement"] = to_json(result.probe_placement);
@@ -84,6 +86,7 @@ Json to_json(const LocateResult& result) {
                 {"marked", json_number(e.marked)},
                 {"changed", e.changed}};
   });
+  if (result.search) json["search"] = to_json(*result.search);
   fill("findings", result.findings, [](const Finding& f) { return to_json(f); });
   json["notes"] = result.notes;
   json["seconds"] = {{"reference", result.seconds_reference},

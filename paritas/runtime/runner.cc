@@ -1,5 +1,7 @@
 #include "paritas/runtime/runner.h"
 
+#include <cassert>
+
 #include <fmt/format.h>
 
 #include "paritas/runtime/sim/simulate.h"
@@ -34,7 +36,15 @@ Result<Runner> Runner::start(const Target& target, const WorkerOptions& options)
   return Runner(target, std::move(worker), options.scratch);
 }
 
-Result<Session> Runner::open(const onnx_model::Model& model, bool op_trace) {
+Result<Session> Runner::open(const onnx_model::Model& model, bool op_trace) { return open_with(model, op_trace, {}); }
+
+Result<Session> Runner::open_hybrid(const onnx_model::Model& model, const std::unordered_set<std::string>& exact) {
+  assert(makes_hybrids());
+  return open_with(model, false, exact);
+}
+
+Result<Session> Runner::open_with(const onnx_model::Model& model, bool op_trace,
+                                  const std::unordered_set<std::string>& exact) {
   const Path folder = scratch_ / fmt::format("model-{}", opened_++);
   std::error_code code;
   std::filesystem::create_directories(folder, code);
@@ -43,7 +53,7 @@ Result<Session> Runner::open(const onnx_model::Model& model, bool op_trace) {
   request.target = target_;
   request.op_trace = op_trace && target_.capabilities.op_trace;
   if (target_.simulate) {
-    PARITAS_ASSIGN(auto simulated, simulate(model, *target_.simulate, folder));
+    PARITAS_ASSIGN(auto simulated, simulate(model, *target_.simulate, folder, exact));
     PARITAS_ASSIGN(auto saved, simulated.save(folder));
     request.model = saved.model;
   } else {

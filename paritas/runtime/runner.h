@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "paritas/onnx/model.h"
@@ -46,7 +47,13 @@ class Runner {
   // open.
   Result<Session> open(const onnx_model::Model& model, bool op_trace = false);
 
+  // Targets of which parts can be switched off inside one graph: the simulator.
+  bool makes_hybrids() const { return target_.simulate.has_value(); }
+  // As open(); the nodes with these first outputs compute as the reference does. Only where makes_hybrids().
+  Result<Session> open_hybrid(const onnx_model::Model& model, const std::unordered_set<std::string>& exact);
+
  private:
+  Result<Session> open_with(const onnx_model::Model& model, bool op_trace, const std::unordered_set<std::string>& exact);
   Runner(Target target, std::unique_ptr<Worker> worker, Path scratch)
       : target_(std::move(target)), worker_(std::move(worker)), scratch_(std::move(scratch)) {}
   Target target_;

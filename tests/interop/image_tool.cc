@@ -49,7 +49,7 @@ Result<std::string> prepare(std::istream& arguments) {
   PARITAS_ASSIGN(const std::string text, read_text(declaration));
   PARITAS_ASSIGN(const Json json, parse_json(text, declaration));
   PARITAS_ASSIGN(const Pipeline pipeline, pipeline_from_json(json, declaration));
-  PARITAS_ASSIGN(const Prepared prepared, prepare_image(path, pipeline));
+  PARITAS_ASSIGN(const PreparedImage prepared, prepare_image(path, pipeline));
   PARITAS_ASSIGN(const TensorView view, TensorView::of(prepared.tensor));
   save(out, view.bytes());
   return std::string(name(view.dtype())) + " " + to_string(view.shape()) + " " + prepared.record.tensor_sha256 + " " +

@@ -1,5 +1,6 @@
 #include "paritas/runtime/sim/simulate.h"
 
+#include <optional>
 #include <unordered_set>
 
 #include <fmt/format.h>
@@ -21,7 +22,8 @@ namespace {
 
 }  // namespace
 
-Result<onnx_model::Model> simulate(const onnx_model::Model& model, const SimulatedFormat& format, const Path& scratch) {
+Result<onnx_model::Model> simulate(const onnx_model::Model& model, const SimulatedFormat& format, const Path& scratch,
+                                   const std::unordered_set<std::string>& exact) {
   onnx_model::Interpose round;
   round.op_type = sim::kRound;
   round.domain = sim::kDomain;
@@ -31,7 +33,13 @@ Result<onnx_model::Model> simulate(const onnx_model::Model& model, const Simulat
   round.attributes = {
       text_attribute(sim::kFormatAttribute, name(format.format)),
       text_attribute(sim::kOverflowAttribute, format.overflow == Overflow::kInfinity ? "inf" : "saturate")};
-  PARITAS_ASSIGN(onnx_model::Model simulated, onnx_model::interpose(model, round));
+  std::optional<onnx_model::SetApart> apart;
+  if (!exact.empty()) {
+    PARITAS_ASSIGN(apart, onnx_model::set_apart(model, exact));
+    round.untouched = [&](const std::string& first_output) { return apart->first_outputs.count(first_output) != 0; };
+    round.wanted = [&](const std::string& tensor) { return apart->constants.count(tensor) == 0; };
+  }
+  PARITAS_ASSIGN(onnx_model::Model simulated, onnx_model::interpose(apart ? apart->model : model, round));
   PARITAS_TRY(sim::fold_rounded_constants(simulated, format, scratch));
   return simulated;
 }

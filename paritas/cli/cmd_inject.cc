@@ -55,8 +55,8 @@ Result<int> execute(const Options& o) {
     return inject(request);
   }();
   PARITAS_TRY(result);
-  PARITAS_TRY(emit(o.common, terminal(*result, terminal_style(o.common)),
-                   o.common.json.empty() ? Json() : to_json(*result)));
+  PARITAS_TRY(
+      emit(o.common, terminal(*result, terminal_style(o.common)), o.common.json.empty() ? Json() : to_json(*result)));
   return kExitPass;  // an experiment has no verdict on the network
 }
 
@@ -68,9 +68,10 @@ Action add_inject(CLI::App& app) {
       app.add_subcommand("inject", "Put an error into the reference run and see what becomes of the outputs");
   command->add_option("model", o->model, "ONNX model")->required();
   command
-      ->add_option("--at", o->at,
-                   "TENSOR: MODE. Modes: local (the device's own result from reference inputs), difference*F (its error, "
-                   "F times), accumulated*F (the error in the whole run), round(float16), noise(NMSE), offset(V)")
+      ->add_option(
+          "--at", o->at,
+          "TENSOR: MODE. Modes: local (the device's own result from reference inputs), difference*F (its error, "
+          "F times), accumulated*F (the error in the whole run), round(float16), noise(NMSE), offset(V)")
       ->type_name("'TENSOR: MODE'")
       ->required()
       ->allow_extra_args(false);

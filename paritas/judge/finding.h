@@ -67,34 +67,6 @@ Finding not_reproduced(double all_share, const std::string& first_divergence, bo
 Finding search_incomplete(double tested_share, const std::string& first_divergence, bool demanded);
 Finding decision_only(const std::vector<std::string>& decisions);
 
-// An error put into the reference run, alone, and what became of the outputs.
-struct InjectionFacts {
-  std::vector<std::string> nodes;
-  std::vector<std::string> tensors;
-  std::string mode;    // "local", "noise(1e-4)"
-  std::string device;  // whose error it is; empty: made up
-  double nmse = 0;     // of the injected error, the largest over the tensors; inf: NaN or infinities
-  bool equal = false;  // every output is as without it, to the bit
-  bool gated = false;
-  std::vector<std::string> broken;  // outputs with the gate that fails
-  double output_nmse = 0;           // largest over the float outputs
-  size_t decisions_changed = 0;
-};
-Finding injection(const InjectionFacts& facts);
-
-// With these islands computed by the reference and the rest by the device, the gates hold.
-struct RestoredFacts {
-  std::vector<std::string> islands;
-  std::vector<std::string> nodes;
-  std::vector<std::string> elsewhere;  // nodes of the device's parts that ran elsewhere, with the provider
-  bool minimal = false;                // without any one of them they do not
-  uint64_t samples = 0;
-  std::string device;
-};
-Finding restored(const RestoredFacts& facts);
-Finding restore_needless(const RestoredFacts& facts);
-Finding restore_not_found(const RestoredFacts& facts, bool budget_spent);
-
 Finding partial_placement(const std::string& provider, uint64_t on_device, uint64_t total, uint64_t partitions,
                           const std::vector<std::string>& elsewhere);
 Finding placement_unknown(const std::string& provider);

@@ -24,11 +24,11 @@ struct RestoredSet {
 
 // The property is taken to hold when everything is restored. `seed`: a set to try first, ascending; may be empty.
 //
-// Where the seed does not do, the shortest prefix of the units that makes it hold is searched by halving, then the longest
-// head that this prefix can do without: a window from the first needed unit to the last. What is in between is reduced by
-// delta debugging (Zeller and Hildebrandt, 2002, "ddmin"): halves, quarters and so on are taken out as long as the property
-// holds, until no single unit can go. Effects need not be monotone: the result is a set from which nothing can be
-// dropped, not the smallest of all such sets.
+// Where the seed does not do, the shortest prefix of the units that makes it hold is searched by halving, then the
+// longest head that this prefix can do without: a window from the first needed unit to the last. What is in between is
+// reduced by delta debugging (Zeller and Hildebrandt, 2002, "ddmin"): halves, quarters and so on are taken out as long
+// as the property holds, until no single unit can go. Effects need not be monotone: the result is a set from which
+// nothing can be dropped, not the smallest of all such sets.
 Result<RestoredSet> search_restored_set(int units, const std::vector<int>& seed, const RestoreOracle& oracle);
 
 }  // namespace paritas

@@ -78,7 +78,7 @@ TEST(RestoredSet, CulpritsThatAreFarApart) {
   const RestoredSet found = search(800, {}, counted);
   EXPECT_EQ(found.units, (Units{10, 700}));
   EXPECT_TRUE(found.minimal);
-  EXPECT_LE(counted.calls, 60);
+  EXPECT_LE(counted.calls, 80);  // of 2^800 sets
 }
 
 // Restoring 5 alone does harm unless 6 is restored as well.

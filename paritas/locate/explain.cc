@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "paritas/judge/catalogue_experiments.h"
 #include "paritas/locate/propagation.h"
 #include "paritas/tensor/float_formats.h"
 

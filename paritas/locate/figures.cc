@@ -203,8 +203,8 @@ Result<std::vector<OutputRow>> judge_outputs(const OutputsOf& outputs, const Gat
 Result<std::vector<OutputRow>> make_outputs(const Evidence& evidence, const GateSet& gates,
                                             std::optional<DType> storage, int threads) {
   const auto& index = evidence.prepared->index;
-  PARITAS_ASSIGN(auto rows, judge_outputs({&index, &evidence.prepared->outputs, &evidence.device_outputs}, gates, storage,
-                                          threads));
+  PARITAS_ASSIGN(auto rows, judge_outputs({&index, &evidence.prepared->outputs, &evidence.device_outputs}, gates,
+                                          storage, threads));
   std::vector<std::string> changed;
   for (const DecisionReport& decision : evidence.decisions)
     if (decision.changed()) changed.push_back(decision.tensor);

@@ -1,5 +1,5 @@
-// Hybrids: some nodes computed by the reference, the rest by the device. Where the target can switch off parts of one graph
-// (the simulator), a hybrid is one session; else the graph is run in parts that take turns.
+// Hybrids: some nodes computed by the reference, the rest by the device. Where the target can switch off parts of one
+// graph (the simulator), a hybrid is one session; else the graph is run in parts that take turns.
 #pragma once
 
 #include <list>
@@ -13,8 +13,8 @@
 
 namespace paritas {
 
-// One part of a hybrid: all nodes of a turn. Nodes that do not depend on input values belong to no part; parts take what
-// they need of them along.
+// One part of a hybrid: all nodes of a turn. Nodes that do not depend on input values belong to no part; parts take
+// what they need of them along.
 struct HybridPart {
   bool on_reference = false;
   std::vector<int> nodes;            // indices into GraphIndex::nodes(), ascending
@@ -22,14 +22,14 @@ struct HybridPart {
   std::vector<std::string> outputs;  // read by later parts, or graph outputs
 };
 
-// The parts in the order in which they run: as few turns as the dependences allow. `on_reference`: one flag a node of the
-// index. Parts that nothing needs are left out.
+// The parts in the order in which they run: as few turns as the dependences allow. `on_reference`: one flag a node of
+// the index. Parts that nothing needs are left out.
 std::vector<HybridPart> hybrid_parts(const onnx_model::GraphIndex& index, const onnx_model::ValueDependence& dependence,
                                      const std::vector<bool>& on_reference);
 
 struct HybridRun {
-  NamedTensors outputs;           // graph outputs, in the model's order
-  int device_sessions = 0;        // opened for this run; those that were open already do not count
+  NamedTensors outputs;     // graph outputs, in the model's order
+  int device_sessions = 0;  // opened for this run; those that were open already do not count
   int device_parts = 0;
   std::vector<std::string> elsewhere;  // nodes of the device's parts that ran on another provider, with it
 };

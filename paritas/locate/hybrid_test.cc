@@ -82,8 +82,8 @@ TEST(HybridParts, NodesThatAreNotAdjacentTakeTheirOwnTurns) {
   EXPECT_THAT(graph.names(parts[3]), ElementsAre("d"));
 }
 
-// Property: every value-dependent node stands in exactly one part, of its own side, and reads only what earlier parts hand
-// out or the graph is fed with.
+// Property: every value-dependent node stands in exactly one part, of its own side, and reads only what earlier parts
+// hand out or the graph is fed with.
 RC_GTEST_PROP(HybridPartsProperty, EveryNodeOnceAndNothingFromTheFuture, ()) {
   const int count = *rc::gen::inRange(1, 25);
   std::vector<testing::NodeSpec> nodes;

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "paritas/base/glob.h"
+#include "paritas/judge/catalogue_experiments.h"
 #include "paritas/locate/decisions.h"
 #include "paritas/locate/error_tensor.h"
 #include "paritas/locate/figures.h"
@@ -90,8 +91,7 @@ class Injecting {
     PARITAS_ASSIGN(Gathering gathering, gather(request_.base, model, reference, *device, *probes));
     evidence_ = std::move(gathering.evidence);
     result_.notes.insert(result_.notes.end(), gathering.notes.begin(), gathering.notes.end());
-    PARITAS_ASSIGN(result_.observed,
-                   make_outputs(evidence_, request_.base.gates, storage(), request_.base.threads));
+    PARITAS_ASSIGN(result_.observed, make_outputs(evidence_, request_.base.gates, storage(), request_.base.threads));
     return {};
   }
 
@@ -103,7 +103,8 @@ class Injecting {
     marked.memory_budget = request_.base.memory_budget / 2;
     for (const auto& node : prepared().index.nodes())
       for (const auto& output : node.outputs)
-        if (prepared().dependence.depends(output) && !prepared().index.is_output(output)) marked.marks.push_back(output);
+        if (prepared().dependence.depends(output) && !prepared().index.is_output(output))
+          marked.marks.push_back(output);
     PARITAS_ASSIGN(MarkedRun run, run_marked(reference, marked));
     evidence_.reference = std::move(run.tensors);
     return {};
@@ -172,10 +173,11 @@ class Injecting {
     const int producer = prepared().index.producer(tensor);
     for (const auto& island : evidence_.islands) {
       if (std::find(island.nodes.begin(), island.nodes.end(), producer) == island.nodes.end()) continue;
-      if (const auto reason = evidence_.probes.not_probed.find(island.name); reason != evidence_.probes.not_probed.end())
+      if (const auto reason = evidence_.probes.not_probed.find(island.name);
+          reason != evidence_.probes.not_probed.end())
         return ": " + reason->second;
-      return fmt::format(": it lies inside what the device runs as one operation, \"{}\", which hands out {}", island.name,
-                         quoted_list(island.outputs));
+      return fmt::format(": it lies inside what the device runs as one operation, \"{}\", which hands out {}",
+                         island.name, quoted_list(island.outputs));
     }
     return "";
   }
@@ -210,7 +212,8 @@ class Injecting {
     for (const DecisionPoint& point : points) marks.push_back(point.tensor);
     PARITAS_ASSIGN(model, onnx_model::mark_outputs(model, marks));
     PARITAS_ASSIGN(Session session, reference.open(model));
-    // What the same session gives without errors is what is compared with: marks and Perturb nodes may move the optimiser.
+    // What the same session gives without errors is what is compared with: marks and Perturb nodes may move the
+    // optimiser.
     PARITAS_ASSIGN(RunReply base, session.run(inputs));
     base_.clear();
     for (auto& [name, tensor] : base.outputs) base_.emplace(name, std::move(tensor));
@@ -229,16 +232,17 @@ class Injecting {
       if (here == base_.end() || here->second.shape != tensor.shape || !is_float(tensor.dtype)) continue;
       PARITAS_ASSIGN(const PairMetrics m, compare_tensors(tensor, here->second, {}));
       if (m.nmse > kNotableNoise)
-        result_.notes.push_back(fmt::format("\"{}\" of the edited reference differs from the plain model's without any "
-                                            "injection: NMSE {:.2g}; effects below that show nothing", name, m.nmse));
+        result_.notes.push_back(
+            fmt::format("\"{}\" of the edited reference differs from the plain model's without any "
+                        "injection: NMSE {:.2g}; effects below that show nothing",
+                        name, m.nmse));
     }
     return {};
   }
 
   Status one_experiment(Session& session, const NamedTensors& inputs, std::span<const Placed> placed,
                         const std::vector<DecisionPoint>& points) {
-    if (request_.base.progress)
-      request_.base.progress(fmt::format("experiment {}", result_.experiments.size() + 1));
+    if (request_.base.progress) request_.base.progress(fmt::format("experiment {}", result_.experiments.size() + 1));
     InjectionExperiment experiment;
     NamedTensors errors;
     for (const Placed& each : placed) {
@@ -258,8 +262,8 @@ class Injecting {
       const auto moved = std::find_if(reply.outputs.begin(), reply.outputs.end(),
                                       [&](const auto& output) { return output.first == point.tensor; });
       if (base == base_.end() || moved == reply.outputs.end()) continue;
-      PARITAS_ASSIGN(auto report, compare_decision(prepared().index.nodes()[static_cast<size_t>(point.node)], point.tensor,
-                                                   base->second, moved->second));
+      PARITAS_ASSIGN(auto report, compare_decision(prepared().index.nodes()[static_cast<size_t>(point.node)],
+                                                   point.tensor, base->second, moved->second));
       experiment.decisions.push_back(std::move(report));
     }
     VerdictBuilder verdict;
@@ -344,7 +348,8 @@ Result<std::vector<std::string>> resolve_injected(const std::string& pattern, co
   for (const auto& node : prepared.index.nodes())
     for (const std::string& output : node.outputs) {
       const auto tensor = reference.find(output);
-      if (tensor == reference.end() || !is_float(tensor->second.dtype) || !prepared.dependence.depends(output)) continue;
+      if (tensor == reference.end() || !is_float(tensor->second.dtype) || !prepared.dependence.depends(output))
+        continue;
       if (is_pattern ? glob_match(pattern, output) || glob_match(pattern, node.name)
                      : pattern == output || pattern == node.name)
         fitting.push_back(output);

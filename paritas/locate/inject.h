@@ -1,5 +1,5 @@
-// Injection: an error is put into the reference run at named tensors, and what becomes of the outputs is measured. It tells
-// a large harmless error from a small fatal one.
+// Injection: an error is put into the reference run at named tensors, and what becomes of the outputs is measured. It
+// tells a large harmless error from a small fatal one.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 namespace paritas {
 
 enum class InjectionMode {
-  kLocal,       // the device's own result of the island, fed with reference inputs, takes the tensor's place
-  kDifference,  // reference + factor * (that result - reference)
+  kLocal,        // the device's own result of the island, fed with reference inputs, takes the tensor's place
+  kDifference,   // reference + factor * (that result - reference)
   kAccumulated,  // reference + factor * (the device's whole-graph result - reference)
   kRound,        // the tensor rounded to a format
   kNoise,        // Gaussian noise of a given NMSE
@@ -41,29 +41,29 @@ Result<std::vector<std::string>> resolve_injected(const std::string& pattern, co
                                                   const std::unordered_map<std::string, Tensor>& reference);
 
 struct InjectRequest {
-  LocateRequest base;             // `device` is used only when `with_device`
+  LocateRequest base;  // `device` is used only when `with_device`
   bool with_device = false;
   std::vector<Injection> injections;
-  bool each = false;              // every tensor is an experiment of its own; else all are injected at once
-  bool feed_decisions = false;    // the reference's decisions stay as they were
+  bool each = false;            // every tensor is an experiment of its own; else all are injected at once
+  bool feed_decisions = false;  // the reference's decisions stay as they were
 };
 
 // One tensor's injected error.
 struct InjectedTensor {
   std::string tensor;
   std::string node;
-  std::string mode;     // as given
-  double nmse = 0;      // of the error, relative to the tensor
-  double max_abs = 0;   // largest error
+  std::string mode;        // as given
+  double nmse = 0;         // of the error, relative to the tensor
+  double max_abs = 0;      // largest error
   uint64_t nonfinite = 0;  // elements that became NaN or infinite
 };
 
 struct InjectionExperiment {
   std::vector<InjectedTensor> injected;
-  std::vector<OutputRow> outputs;            // reference with errors against reference without
-  std::vector<DecisionReport> decisions;     // how the decisions moved; empty when they were fed
-  Verdict verdict = Verdict::kNotJudged;     // by the gates, of these outputs
-  bool equal = false;                        // every output is equal to the bit
+  std::vector<OutputRow> outputs;         // reference with errors against reference without
+  std::vector<DecisionReport> decisions;  // how the decisions moved; empty when they were fed
+  Verdict verdict = Verdict::kNotJudged;  // by the gates, of these outputs
+  bool equal = false;                     // every output is equal to the bit
 };
 
 struct InjectResult {

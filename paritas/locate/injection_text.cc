@@ -10,8 +10,9 @@ namespace paritas {
 namespace {
 
 Unexpected bad(const std::string& text, const std::string& cause) {
-  return usage_error(text, cause,
-                     "write TENSOR: MODE with local, difference*F, accumulated*F, round(float16), noise(NMSE) or offset(V)");
+  return usage_error(
+      text, cause,
+      "write TENSOR: MODE with local, difference*F, accumulated*F, round(float16), noise(NMSE) or offset(V)");
 }
 
 std::string trimmed(std::string text) {
@@ -58,7 +59,8 @@ Status read_noise(const std::string& argument, Injection& injection) {
 }
 
 Status read_mode(const std::string& mode, Injection& injection) {
-  for (const auto& [word, what] : {std::pair("local", InjectionMode::kLocal), {"difference", InjectionMode::kDifference},
+  for (const auto& [word, what] : {std::pair("local", InjectionMode::kLocal),
+                                   {"difference", InjectionMode::kDifference},
                                    {"accumulated", InjectionMode::kAccumulated}}) {
     const auto factor = factor_of(mode, word, injection.text);
     if (!factor) continue;

@@ -30,7 +30,7 @@ struct LocateRequest {
     double seconds = 600;
   };
   std::optional<Search> search;
-  std::optional<double> injection_seconds;     // default: 2 s, or half of what the runs took when that is more
+  std::optional<double> injection_seconds;  // default: 2 s, or half of what the runs took when that is more
   std::string tool_version;
   std::function<void(const std::string& stage)> progress;  // may be empty
 };

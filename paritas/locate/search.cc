@@ -22,9 +22,9 @@ class Searching {
 
   Result<RestoreSearch> run() {
     const auto units = static_cast<int>(request_.islands.size());
-    PARITAS_ASSIGN(const RestoredSet found, search_restored_set(units, seed(), [this](const std::vector<int>& restored) {
-                     return try_set(restored);
-                   }));
+    PARITAS_ASSIGN(
+        const RestoredSet found,
+        search_restored_set(units, seed(), [this](const std::vector<int>& restored) { return try_set(restored); }));
     result_.needless = found.needless;
     result_.minimal = found.minimal;
     result_.budget_spent = found.budget_spent;
@@ -108,7 +108,8 @@ class Searching {
       if (failed || (row.pair.gated && test.text.empty())) test.text = row.pair.name + ": " + row.pair.rule;
       if (failed) return false;
     }
-    // Outputs that no gate covers cannot hold; they have no say here, and the whole verdict stays "not judged" for them.
+    // Outputs that no gate covers cannot hold; they have no say here, and the whole verdict stays "not judged" for
+    // them.
     if (!gated) return usage_error("--search", "no gate applies to an output", "declare what must hold with --gate");
     return true;
   }

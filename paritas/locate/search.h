@@ -1,5 +1,5 @@
-// Which islands must the reference compute for the gates to hold? An experiment on the device itself: the network runs as a
-// hybrid of both, and every set is judged by the declared gates on every given sample.
+// Which islands must the reference compute for the gates to hold? An experiment on the device itself: the network runs
+// as a hybrid of both, and every set is judged by the declared gates on every given sample.
 #pragma once
 
 #include <functional>

@@ -28,8 +28,7 @@ class Errors {
     PARITAS_ASSIGN(AtomicFile file, AtomicFile::create(path, true));
     std::vector<std::pair<std::string, uint64_t>> offsets;
     for (const std::string& tensor : request.candidates.all) {
-      PARITAS_ASSIGN(Tensor delta,
-                     error_of(request.reference->at(tensor), request.local->at(tensor), request.storage));
+      PARITAS_ASSIGN(Tensor delta, error_of(request.reference->at(tensor), request.local->at(tensor), request.storage));
       PARITAS_TRY(file.write(std::span(kPadding).first((kAlignment - file.written() % kAlignment) % kAlignment)));
       offsets.emplace_back(tensor, file.written());
       PARITAS_ASSIGN(const TensorView view, TensorView::of(delta));

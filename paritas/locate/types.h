@@ -87,8 +87,8 @@ struct NodePlacementRow {
 // One set of islands that was computed by the reference, the rest by the device.
 struct RestoreTest {
   std::vector<std::string> islands;
-  std::string outcome;  // "holds", "does not hold", "not tried"
-  std::string text;     // the deciding gate, or why it could not be tried
+  std::string outcome;                 // "holds", "does not hold", "not tried"
+  std::string text;                    // the deciding gate, or why it could not be tried
   std::optional<uint64_t> sample;      // on which it did not hold
   std::vector<std::string> elsewhere;  // nodes of the device's parts that ran elsewhere, with the provider
   int device_sessions = 0;             // opened for it

@@ -38,8 +38,8 @@ constexpr size_t code(T value) {
 }
 
 // Neighbouring elements are often equal, and a counter that was just written is slow to read: tables take turns. No
-// branch asks whether the sides are equal, since one that is mispredicted costs more than the counting that it saves. All
-// tables fit the first-level cache, at the price of 32 bits a counter.
+// branch asks whether the sides are equal, since one that is mispredicted costs more than the counting that it saves.
+// All tables fit the first-level cache, at the price of 32 bits a counter.
 struct ByteTables {
   uint32_t x[4][256] = {};
   uint32_t y[4][256] = {};

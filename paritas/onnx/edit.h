@@ -111,9 +111,9 @@ struct Interpose {
 };
 Result<Model> interpose(const Model& model, const Interpose& what);
 
-// Prepares nodes for another treatment than the rest of the graph gets: they read copies of the constants, and all other
-// nodes read their results through Identity nodes. So whatever is interposed at the others' constants and tensors does
-// not reach them, and what they hand to the others can be interposed. Graph outputs that they make stay theirs.
+// Prepares nodes for another treatment than the rest of the graph gets: they read copies of the constants, and all
+// other nodes read their results through Identity nodes. So whatever is interposed at the others' constants and tensors
+// does not reach them, and what they hand to the others can be interposed. Graph outputs that they make stay theirs.
 struct SetApart {
   Model model;
   std::unordered_set<std::string> first_outputs;  // of the nodes set apart, with the Constant nodes made for them

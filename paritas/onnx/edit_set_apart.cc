@@ -26,12 +26,13 @@ class SettingApart {
       ++found;
       copy_constants(node);
       for (const auto& output : node.output())
-        if (!output.empty() && types.may_be_float(output)) handed_on_[output] = names_.make(output + "__paritas_handed_on");
+        if (!output.empty() && types.may_be_float(output))
+          handed_on_[output] = names_.make(output + "__paritas_handed_on");
     }
     if (found != result_.first_outputs.size())
-      return input_error(result_.model.subject(), fmt::format("{} of the {} nodes to set apart are not in the graph",
-                                                              result_.first_outputs.size() - found,
-                                                              result_.first_outputs.size()));
+      return input_error(result_.model.subject(),
+                         fmt::format("{} of the {} nodes to set apart are not in the graph",
+                                     result_.first_outputs.size() - found, result_.first_outputs.size()));
     rebuild(graph);
     return std::move(result_);
   }

@@ -80,13 +80,16 @@ std::string terminal(const InjectResult& result, const Style& style) {
   Table table({"injected at", "how", "error NMSE", "decisions moved", "gates", "outputs"},
               {false, false, true, true, false, false});
   for (const InjectionExperiment& e : result.experiments) {
-    const std::string where = e.injected.size() == 1 ? e.injected.front().tensor
-                                                     : fmt::format("{} and {} more", e.injected.front().tensor,
-                                                                   e.injected.size() - 1);
+    const std::string where = e.injected.size() == 1
+                                  ? e.injected.front().tensor
+                                  : fmt::format("{} and {} more", e.injected.front().tensor, e.injected.size() - 1);
     const bool broken = e.verdict == Verdict::kDeviates || e.verdict == Verdict::kInvalid;
     const bool gated = std::any_of(e.outputs.begin(), e.outputs.end(), [](const auto& row) { return row.pair.gated; });
     table.row({where, e.injected.front().mode, size_text(e), moved_text(e, result.fed_decisions),
-               broken ? "broken" : gated ? "hold" : "none", outcome_text(e)});
+               broken  ? "broken"
+               : gated ? "hold"
+                       : "none",
+               outcome_text(e)});
   }
   std::string out = bold(style, "Injected into the reference") + fmt::format(" ({})\n", result.reference);
   out += table.render(style) + "\n";

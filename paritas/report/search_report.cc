@@ -41,10 +41,10 @@ Json to_json(const RestoreSearch& search) {
 }
 
 std::string search_block(const RestoreSearch& search, const Style& style) {
-  std::string out = bold(style, "Search") + fmt::format("         {}; {} sets tried on {} sample{}, {} device sessions, {:.1f} s\n",
-                                                        status(search), search.tests.size(), search.samples,
-                                                        search.samples == 1 ? "" : "s", search.device_sessions,
-                                                        search.seconds);
+  std::string out =
+      bold(style, "Search") + fmt::format("         {}; {} sets tried on {} sample{}, {} device sessions, {:.1f} s\n",
+                                          status(search), search.tests.size(), search.samples,
+                                          search.samples == 1 ? "" : "s", search.device_sessions, search.seconds);
   if (search.needless || search.all) return out;
   const size_t shown = style.verbose ? search.islands.size() : std::min<size_t>(search.islands.size(), 8);
   for (size_t i = 0; i < shown; ++i) out += std::string(15, ' ') + search.islands[i] + "\n";

@@ -53,7 +53,8 @@ class Runner {
   Result<Session> open_hybrid(const onnx_model::Model& model, const std::unordered_set<std::string>& exact);
 
  private:
-  Result<Session> open_with(const onnx_model::Model& model, bool op_trace, const std::unordered_set<std::string>& exact);
+  Result<Session> open_with(const onnx_model::Model& model, bool op_trace,
+                            const std::unordered_set<std::string>& exact);
   Runner(Target target, std::unique_ptr<Worker> worker, Path scratch)
       : target_(std::move(target)), worker_(std::move(worker)), scratch_(std::move(scratch)) {}
   Target target_;

@@ -95,5 +95,5 @@ What is asked must make sense.
   paritas: --device is required
   [2]
   $ paritas locate square.onnx --input x=x.npy --input x=x2.npy --device sim:fp16
-  paritas: --input: locate takes one sample; give each input once
+  paritas: --input: locate takes one sample; give each input once, or search over all with --search
   [2]

@@ -154,6 +154,13 @@ def main():
     must_fit(located, "locate", "locate with a fault")
     must_fit(locate(detector / "detr_mini.onnx", *inputs, "--device", "sim:fp16"), "locate", "locate without")
 
+    searched = locate(model, *inputs, "--device", "sim:fp16", "--gate", "scores: cosine>=0.99", "--search")
+    must_fit(searched, "locate", "locate with a search")
+    pow_node = "/dec/layers.0/n3/Pow: "
+    injected = result("inject", model, *inputs, "--device", "sim:fp16", "--each", "--at", pow_node + "local", "--at", pow_node + "offset(1)")
+    must_fit(injected, "inject", "inject of a device's error and of an offset")
+    must_fit(result("inject", model, *inputs, "--at", pow_node + "noise(1e-3)", "--feed-decisions"), "inject", "inject without a device")
+
     project = Path("paritas.toml")
     project.write_text(PROJECT)
     for name in ("detr_mini_fragile.onnx", "images.npy"):
@@ -180,6 +187,8 @@ def main():
     must_not_fit(compared, "compare", "null for a number", lambda r: r["tensors"][0]["metrics"].update(cosine=None))
     must_not_fit(located, "locate", "a finding without its limits", lambda r: r["findings"][0].update(does_not_show=""))
     must_not_fit(located, "locate", "a node without its figures", lambda r: r["nodes"][0].pop("local"))
+    must_not_fit(searched, "locate", "a search without its tests", lambda r: r["search"].pop("tests"))
+    must_not_fit(injected, "inject", "an experiment without its outputs", lambda r: r["experiments"][0].pop("outputs"))
     must_not_fit(checked, "check", "no hash of the project", lambda r: r.pop("project_sha256"))
     must_not_fit(checked, "check", "an absent figure that passes", lambda r: r["tasks"][0]["result"]["outcome"]["absent"][0].update(verdict="pass"))
     must_not_fit(checked, "check", "an input without its hash", lambda r: r["inputs"][0]["tensors"][0].pop("tensor_sha256"))

@@ -19,9 +19,9 @@ namespace paritas {
 // Rounded weights are kept in memory, or, when `scratch` names a folder, in a file there that must stay until the
 // result was saved; it is removed with the folder, by its owner.
 //
-// `exact`: nodes, by their first output, that keep computing in full precision, with constants as they are; what they hand
-// to the others is rounded, what they hand to each other and to the graph's outputs is not. So a part of the network runs
-// on the reference while the rest runs on the simulated device.
+// `exact`: nodes, by their first output, that keep computing in full precision, with constants as they are; what they
+// hand to the others is rounded, what they hand to each other and to the graph's outputs is not. So a part of the
+// network runs on the reference while the rest runs on the simulated device.
 Result<onnx_model::Model> simulate(const onnx_model::Model& model, const SimulatedFormat& format,
                                    const Path& scratch = {}, const std::unordered_set<std::string>& exact = {});
 

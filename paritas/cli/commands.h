@@ -21,6 +21,7 @@ using Action = std::function<int()>;
 Action add_run(CLI::App& app);
 Action add_compare(CLI::App& app);
 Action add_locate(CLI::App& app);
+Action add_placement(CLI::App& app);
 Action add_check(CLI::App& app);
 Action add_init(CLI::App& app);
 Action add_merge(CLI::App& app);

@@ -11,6 +11,7 @@
 #include "paritas/compare/stored.h"
 #include "paritas/inspect/inspect.h"
 #include "paritas/locate/types.h"
+#include "paritas/placement/audit_types.h"
 #include "paritas/project/types.h"
 #include "paritas/report/style.h"
 
@@ -20,6 +21,7 @@ std::string terminal(const CompareResult& result, const Style& style);
 std::string terminal(const ManyResult& result, const Style& style);
 std::string terminal(const BaselineComparison& result, const Style& style);
 std::string terminal(const LocateResult& result, const Style& style);
+std::string terminal(const PlacementResult& result, const Style& style);
 std::string terminal(const Inspection& inspection, const Style& style);
 std::string terminal(const CheckResult& result, const Style& style);
 // The tensors of a comparison with their coverage, without verdict and notes.

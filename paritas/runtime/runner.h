@@ -21,6 +21,8 @@ class Session {
   ~Session();
 
   const SessionInfo& info() const { return info_; }
+  // Only then are profiles complete. Nothing may be asked of the session afterwards.
+  Status close();
   Result<RunReply> run(const std::vector<std::pair<std::string, Tensor>>& inputs,
                        const std::vector<std::string>& fetch = {});
   // Adds differences at Perturb nodes (make_perturbable).
@@ -43,8 +45,8 @@ class Runner {
   Worker& worker() { return *worker_; }
 
   // The model is edited for the target if need be, written to scratch and opened; the files go when the session is
-  // open.
-  Result<Session> open(const onnx_model::Model& model, bool op_trace = false);
+  // open. `profile_folder`: see SessionRequest.
+  Result<Session> open(const onnx_model::Model& model, bool op_trace = false, const Path& profile_folder = {});
 
  private:
   Runner(Target target, std::unique_ptr<Worker> worker, Path scratch)

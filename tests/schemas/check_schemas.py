@@ -154,6 +154,17 @@ def main():
     must_fit(located, "locate", "locate with a fault")
     must_fit(locate(detector / "detr_mini.onnx", *inputs, "--device", "sim:fp16"), "locate", "locate without")
 
+    run_placement_models = [sys.executable, source / "tests/cases/data/placement_models.py"]
+    subprocess.run(run_placement_models, check=True)
+    evidence = source / "tests/cases/data/placement"
+    files = ["--profile", evidence / "profile.json", "--op-trace", evidence / "qnn_op_trace.json",
+             "--cycles", evidence / "qnn_cycles.csv", "--context", evidence / "context.onnx"]
+    placed = result("placement", "attention.onnx", *files, "--require", "100%", "--pin", "Softmax=CPU")
+    must_fit(placed, "placement", "placement from evidence files")
+    Path("placed.json").write_text(json.dumps(placed))
+    live = ["placement", "attention.onnx", "--input", "x=x.npy", "--target", "cpu"]
+    must_fit(result(*live, "--against", "placed.json"), "placement", "placement of a session")
+
     project = Path("paritas.toml")
     project.write_text(PROJECT)
     for name in ("detr_mini_fragile.onnx", "images.npy"):
@@ -180,6 +191,8 @@ def main():
     must_not_fit(compared, "compare", "null for a number", lambda r: r["tensors"][0]["metrics"].update(cosine=None))
     must_not_fit(located, "locate", "a finding without its limits", lambda r: r["findings"][0].update(does_not_show=""))
     must_not_fit(located, "locate", "a node without its figures", lambda r: r["nodes"][0].pop("local"))
+    must_not_fit(placed, "placement", "an unknown place", lambda r: r["placement"]["nodes"][0].update(place="moon"))
+    must_not_fit(placed, "placement", "a node without evidence", lambda r: r["placement"]["nodes"][0].pop("evidence"))
     must_not_fit(checked, "check", "no hash of the project", lambda r: r.pop("project_sha256"))
     must_not_fit(checked, "check", "an absent figure that passes", lambda r: r["tasks"][0]["result"]["outcome"]["absent"][0].update(verdict="pass"))
     must_not_fit(checked, "check", "an input without its hash", lambda r: r["inputs"][0]["tensors"][0].pop("tensor_sha256"))

@@ -2,6 +2,7 @@
 
 #include "paritas/cli/commands.h"
 #include "paritas/cli/common.h"
+#include "paritas/placement/export.h"
 #include "paritas/placement/placement.h"
 #include "paritas/placement/placement_json.h"
 #include "paritas/report/reports.h"
@@ -13,7 +14,7 @@ struct Options {
   CommonOptions common;
   RunOptions run;
   std::string model, target, reference = "cpu", provider, gates_file;
-  std::string profile, op_trace, cycles, context, against;
+  std::string profile, op_trace, cycles, context, against, node_data_file, annotated;
   std::vector<std::string> requirements, planned, pins, gates;
 };
 
@@ -57,8 +58,19 @@ Result<PlacementRequest> make_request(const Options& o) {
   return request;
 }
 
+Status write_exports(const Options& o, const PlacementResult& result) {
+  if (!o.node_data_file.empty()) {
+    PARITAS_ASSIGN(const Json data, node_data(o.model, result.placement));
+    PARITAS_TRY(write_text_atomically(o.node_data_file, dump_json(data) + "\n", o.common.force));
+  }
+  if (!o.annotated.empty()) return write_annotated(o.model, result.placement, o.annotated, o.common.force);
+  return {};
+}
+
 Result<int> execute(const Options& o) {
   PARITAS_TRY(check_json_target(o.common));
+  PARITAS_TRY(check_output_file(o.node_data_file, o.common.force));
+  PARITAS_TRY(check_output_file(o.annotated, o.common.force));
   PARITAS_ASSIGN(PlacementRequest request, make_request(o));
   Result<PlacementResult> result = [&] {
     Progress progress(!o.common.quiet);
@@ -66,6 +78,7 @@ Result<int> execute(const Options& o) {
     return find_placement(request);
   }();
   PARITAS_TRY(result);
+  PARITAS_TRY(write_exports(o, *result));
   const Json json = o.common.json.empty() ? Json() : to_json(*result);
   PARITAS_TRY(emit(o.common, terminal(*result, terminal_style(o.common)), json));
   return exit_code(result->verdict);
@@ -101,6 +114,10 @@ Action add_placement(CLI::App& app) {
       ->allow_extra_args(false);
   command->add_option("--against", o->against, "Compare with an older result (JSON of this command)")
       ->type_name("FILE");
+  command->add_option("--node-data", o->node_data_file, "Write places as node data for Model Explorer")
+      ->type_name("FILE");
+  command->add_option("--annotated", o->annotated, "Write a copy of the model with places as node metadata (Netron)")
+      ->type_name("FOLDER");
   command->add_option("--pin", o->pins, "Pin an operator type to the CPU; without --target only list what it touches")
       ->type_name("OP_TYPE=CPU")
       ->allow_extra_args(false);

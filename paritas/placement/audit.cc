@@ -113,7 +113,9 @@ class Auditor {
     for (const Claim& claim : claims_.of[n]) {
       if (std::find(node.evidence.begin(), node.evidence.end(), claim.source) == node.evidence.end())
         node.evidence.push_back(claim.source);
-      if (best == nullptr || claim.source < best->source) best = &claim;
+      // A source that names a provider tells more than one that only says where the node is not.
+      const auto rank = [](const Claim& each) { return std::pair(each.provider.empty(), each.source); };
+      if (best == nullptr || rank(claim) < rank(*best)) best = &claim;
     }
     std::sort(node.evidence.begin(), node.evidence.end());
     if (best == nullptr) {
@@ -256,6 +258,26 @@ class Auditor {
         }
   }
 
+  // Partitions other than `from` that read the tensor, directly or through nodes whose place is unknown (the optimiser
+  // merged these into one side or the other: what crosses is the tensor or what they make of it).
+  std::set<std::string> readers_elsewhere(const std::string& tensor, const std::string& from) const {
+    std::set<std::string> to;
+    std::vector<std::string> open = {tensor};
+    std::set<int> passed;
+    while (!open.empty()) {
+      const std::string each = std::move(open.back());
+      open.pop_back();
+      for (int consumer : index_.consumers(each)) {
+        const NodePlacement& node = audit_.nodes[static_cast<size_t>(consumer)];
+        if (!node.partition.empty() && node.partition != from) to.insert(node.partition);
+        if (node.place != Place::kUnknown || !passed.insert(consumer).second) continue;
+        const auto& outputs = index_.nodes()[static_cast<size_t>(consumer)].outputs;
+        open.insert(open.end(), outputs.begin(), outputs.end());
+      }
+    }
+    return to;
+  }
+
   void find_crossings() {
     auto bytes = declared_bytes(*request_.model);
     for (const auto& [tensor, size] : request_.tensor_bytes) bytes[tensor] = size;
@@ -263,11 +285,7 @@ class Auditor {
       const std::string& from = audit_.nodes[n].partition;
       if (from.empty()) continue;
       for (const std::string& tensor : index_.nodes()[n].outputs) {
-        std::set<std::string> to;
-        for (int consumer : index_.consumers(tensor)) {
-          const std::string& partition = audit_.nodes[static_cast<size_t>(consumer)].partition;
-          if (!partition.empty() && partition != from) to.insert(partition);
-        }
+        const std::set<std::string> to = readers_elsewhere(tensor, from);
         if (to.empty()) continue;
         Crossing crossing{tensor, from, {to.begin(), to.end()}, {}};
         if (auto it = bytes.find(tensor); it != bytes.end()) crossing.bytes = it->second;

@@ -137,14 +137,16 @@ TEST_F(Audit, AllSourcesOfOneSessionAgree) {
 
 TEST_F(Audit, CrossingsAreTensorsBetweenPartitions) {
   const PlacementAudit result = audit(assignment()).value();
-  // a (device 1) goes to Softmax on the CPU and to Mul in the other partition; s goes to an Identity whose place is
-  // unknown. 1 x 4 float32 are 16 bytes.
-  ASSERT_THAT(result.crossings, SizeIs(1));
+  // a (device 1) goes to Softmax on the CPU and to Mul in the other partition; s goes to Mul through an Identity whose
+  // place is unknown. 1 x 4 float32 are 16 bytes.
+  ASSERT_THAT(result.crossings, SizeIs(2));
   EXPECT_EQ(result.crossings[0].tensor, "a");
   EXPECT_THAT(result.crossings[0].to, ElementsAre(kCpu, "DeviceExecutionProvider 2"));
   EXPECT_EQ(result.crossings[0].bytes, 16u);
-  EXPECT_EQ(result.totals.crossings, 2u);
-  EXPECT_EQ(result.totals.crossing_bytes, 32u);
+  EXPECT_EQ(result.crossings[1].tensor, "s");
+  EXPECT_THAT(result.crossings[1].to, ElementsAre("DeviceExecutionProvider 2"));
+  EXPECT_EQ(result.totals.crossings, 3u);
+  EXPECT_EQ(result.totals.crossing_bytes, 48u);
 }
 
 TEST_F(Audit, PlacesOfOneNodeThatDifferAreAContradiction) {
@@ -170,7 +172,7 @@ TEST_F(Audit, ANodeThatTheTraceLeavesMayBeAnywhereButOnTheDevice) {
   const PlacementAudit result = audit(evidence).value();
   ASSERT_THAT(result.contradictions, SizeIs(1));
   EXPECT_THAT(result.contradictions[0].text, HasSubstr("not on DeviceExecutionProvider by the op trace"));
-  // Without any other source: not on the device, and no more.
+  // Without any other source: not on the device, and no more. One that names the provider tells more.
   PlacementEvidence alone;
   alone.op_trace = FromFile<OpTrace>{"trace.json", split_trace()};
   EXPECT_EQ(node(audit(alone).value(), "Softmax:s").place, Place::kElsewhere);

@@ -134,13 +134,13 @@ std::string pin_block(const PinExperiment& pin, const PlacementAudit& after, con
   if (!pin.ran) return out;
   out += std::string(15, ' ') +
          fmt::format("and {} of the optimised graph\n", plural(pin.touched_optimised.size(), "node"));
-  out +=
-      label(style, "After") +
-      fmt::format("{} of them on the CPU, {} beside them; partitions {} -> {}; hand-overs {} -> {}, bytes {} -> {}\n",
+  const std::string after_text =
+      fmt::format("{} of them on the CPU, {} beside them; partitions {} -> {}; hand-overs {} -> {}, bytes {} -> {}",
                   pin.on_cpu_after.size(), plural(pin.moved_too.size(), "other node"),
                   pin.before.totals.device_partitions, after.totals.device_partitions,
                   with_thousands(pin.before.totals.crossings), with_thousands(after.totals.crossings),
                   with_thousands(pin.before.totals.crossing_bytes), with_thousands(after.totals.crossing_bytes));
+  out += wrap(after_text, label(style, "After"), std::string(15, ' '), style.width);
   Table table({"output", "reference max", "without pin", "with pin", "cosine without", "with", "rule"},
               {false, true, true, true, true, true, false});
   for (const PinOutput& output : pin.outputs) {

@@ -63,12 +63,12 @@ class Auditor {
   }
 
   Result<PlacementAudit> run() {
-    PARITAS_ASSIGN(claims_, collect_claims(evidence_, *request_.model, index_, audit_.requested));
+    dependence_ = onnx_model::value_dependence(*request_.model, index_);
+    PARITAS_ASSIGN(claims_, collect_claims(evidence_, *request_.model, index_, dependence_, audit_.requested));
     audit_.evidence = claims_.uses;
     audit_.unmapped = claims_.unmapped;
     audit_.made_up = claims_.made_up;
     audit_.contradictions = cross_check(evidence_, claims_, index_, audit_.requested);
-    dependence_ = onnx_model::value_dependence(*request_.model, index_);
     choose_partition_source();
     for (size_t n = 0; n < index_.nodes().size(); ++n) audit_.nodes.push_back(place(n));
     infer();

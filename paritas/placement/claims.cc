@@ -16,8 +16,10 @@ std::string counted(uint64_t number, const char* what) {
 
 class Collector {
  public:
-  Collector(const onnx_model::Model& model, const onnx_model::GraphIndex& index, std::string device)
+  Collector(const onnx_model::Model& model, const onnx_model::GraphIndex& index,
+            const onnx_model::ValueDependence& dependence, std::string device)
       : index_(index),
+        dependence_(dependence),
         names_(index),
         device_(std::move(device)),
         model_(model.subject()),
@@ -151,12 +153,17 @@ class Collector {
 
   Status take_context(const FromFile<ContextModel>& context) {
     Names names;
+    std::set<int> taken;
     for (const std::string& name : context.content.ordinary)
-      for (int node : map(name, names)) claim(node, {EvidenceSource::kContext, {}, device_, {}});
+      for (int node : map(name, names)) {
+        claim(node, {EvidenceSource::kContext, {}, device_, {}});
+        taken.insert(node);
+      }
     std::vector<std::string> unknown;
     for (const ContextNode& made : context.content.contexts) {
       const std::string provider = made.provider.empty() ? device_ : made.provider;
-      for (int node : nodes_inside(made, index_, names_, &unknown)) {
+      for (int node : nodes_inside(made, index_, dependence_, names_, taken, &unknown)) {
+        taken.insert(node);
         claim(node, {EvidenceSource::kContext, provider, {}, made.name});
         names.known.insert(index_.nodes()[at(node)].name);
       }
@@ -251,6 +258,7 @@ class Collector {
   }
 
   const onnx_model::GraphIndex& index_;
+  const onnx_model::ValueDependence& dependence_;
   NameMap names_;
   std::string device_, model_;
   ContextModel own_;  // compiled partitions that the model itself holds
@@ -268,8 +276,9 @@ bool is_partition(const ProfiledNode& node) {
 }
 
 Result<Claims> collect_claims(const PlacementEvidence& evidence, const onnx_model::Model& model,
-                              const onnx_model::GraphIndex& index, const std::string& device) {
-  return Collector(model, index, device).run(evidence);
+                              const onnx_model::GraphIndex& index, const onnx_model::ValueDependence& dependence,
+                              const std::string& device) {
+  return Collector(model, index, dependence, device).run(evidence);
 }
 
 }  // namespace paritas

@@ -35,7 +35,8 @@ inline constexpr const char* kQnnProvider = "QNNExecutionProvider";
 inline constexpr const char* kCpuProvider = "CPUExecutionProvider";
 
 Result<Claims> collect_claims(const PlacementEvidence& evidence, const onnx_model::Model& model,
-                              const onnx_model::GraphIndex& index, const std::string& device);
+                              const onnx_model::GraphIndex& index, const onnx_model::ValueDependence& dependence,
+                              const std::string& device);
 
 // Contradictions between the claims of two sources, and between what they count.
 std::vector<Contradiction> cross_check(const PlacementEvidence& evidence, const Claims& claims,

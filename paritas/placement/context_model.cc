@@ -64,13 +64,14 @@ Result<ContextModel> read_context_model(const Path& path) {
   return found;
 }
 
-std::vector<int> nodes_inside(const ContextNode& context, const onnx_model::GraphIndex& source, const NameMap& names,
-                              std::vector<std::string>* unknown) {
+std::vector<int> nodes_inside(const ContextNode& context, const onnx_model::GraphIndex& source,
+                              const onnx_model::ValueDependence& dependence, const NameMap& names,
+                              const std::set<int>& taken, std::vector<std::string>* unknown) {
   auto resolve = [&](const std::vector<std::string>& tensors) {
     std::vector<std::string> all;
     for (const std::string& tensor : tensors) {
       const auto found = source_tensors(tensor, source, names);
-      if (found.empty() && unknown != nullptr) unknown->push_back(tensor);
+      if (found.empty() && unknown != nullptr && !is_made_up(tensor)) unknown->push_back(tensor);
       all.insert(all.end(), found.begin(), found.end());
     }
     return all;
@@ -82,8 +83,9 @@ std::vector<int> nodes_inside(const ContextNode& context, const onnx_model::Grap
   while (!open.empty()) {
     const std::string tensor = std::move(open.back());
     open.pop_back();
-    const int node = edge.count(tensor) != 0 ? -1 : source.producer(tensor);
-    if (node < 0 || !inside.insert(node).second) continue;
+    if (edge.count(tensor) != 0 || !dependence.depends(tensor)) continue;
+    const int node = source.producer(tensor);
+    if (node < 0 || taken.count(node) != 0 || !inside.insert(node).second) continue;
     const auto& found = source.nodes()[static_cast<size_t>(node)];
     open.insert(open.end(), found.inputs.begin(), found.inputs.end());
     open.insert(open.end(), found.captures.begin(), found.captures.end());

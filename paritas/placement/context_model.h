@@ -2,6 +2,7 @@
 // a context; what lies between a context's inputs and outputs did.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,9 +30,12 @@ struct ContextModel {
 ContextModel context_model(const onnx_model::Model& model, const onnx_model::GraphIndex& index);
 Result<ContextModel> read_context_model(const Path& path);
 
-// Nodes of the source model that a context computes: everything from its outputs back to its inputs. `unknown` receives
-// tensors at its edge that the source model does not have by any rule.
-std::vector<int> nodes_inside(const ContextNode& context, const onnx_model::GraphIndex& source, const NameMap& names,
-                              std::vector<std::string>* unknown);
+// Nodes of the source model that a context computes: everything that depends on the model's inputs, from the context's
+// outputs back to its inputs. Nodes of `taken` (outside all contexts, or inside one that comes earlier) end the walk
+// too: an input whose name the runtime made up must not lead into the partitions before. `unknown` receives tensors at
+// the edge that the source model does not have by any rule.
+std::vector<int> nodes_inside(const ContextNode& context, const onnx_model::GraphIndex& source,
+                              const onnx_model::ValueDependence& dependence, const NameMap& names,
+                              const std::set<int>& taken, std::vector<std::string>* unknown);
 
 }  // namespace paritas

@@ -49,9 +49,11 @@ TEST(ContextModel, FindsPartitionsAndWhatStayedOutside) {
 TEST(ContextModel, WhatLiesBetweenItsEdgesIsInside) {
   const SmallGraph graph = small_graph();
   const NameMap names(graph.index);
-  auto inside = [&](const ContextNode& context, std::vector<std::string>* unknown = nullptr) {
+  const auto dependence = onnx_model::value_dependence(graph.model, graph.index);
+  auto inside = [&](const ContextNode& context, std::vector<std::string>* unknown = nullptr,
+                    const std::set<int>& taken = {}) {
     std::vector<std::string> found;
-    for (int node : nodes_inside(context, graph.index, names, unknown))
+    for (int node : nodes_inside(context, graph.index, dependence, names, taken, unknown))
       found.push_back(graph.index.nodes()[static_cast<size_t>(node)].name);
     return found;
   };
@@ -59,6 +61,10 @@ TEST(ContextModel, WhatLiesBetweenItsEdgesIsInside) {
   EXPECT_THAT(inside({"p", kDevice, false, "", {"s", "a"}, {"y"}}), ElementsAre("Identity:i", "Mul:y"));
   // A copy that the optimiser named after its node.
   EXPECT_THAT(inside({"p", kDevice, false, "", {"x"}, {"Add:a_token_5"}}), ElementsAre("MatMul:m", "Add:a"));
+  // An input under a name that the runtime made up: what others have ends the walk.
+  EXPECT_THAT(inside({"p", kDevice, false, "", {"Transpose_token_4"}, {"y"}}, nullptr,
+                     {names.exact("Softmax:s"), names.exact("Add:a")}),
+              ElementsAre("Identity:i", "Mul:y"));
   std::vector<std::string> unknown;
   EXPECT_THAT(inside({"p", kDevice, false, "", {"x"}, {"elsewhere"}}, &unknown), IsEmpty());
   EXPECT_THAT(unknown, ElementsAre("elsewhere"));
@@ -76,7 +82,8 @@ TEST(ContextModel, IsEvidenceAboutTheSourceModel) {
   const PlacementAudit audit = audit_placement(request, evidence).value();
   EXPECT_EQ(audit.requested, kDevice);
   EXPECT_EQ(audit.totals.device_partitions, 2u);
-  EXPECT_EQ(audit.totals.of(Place::kDevice), 5u);     // the constant Neg, too: it is inside
+  EXPECT_EQ(audit.totals.of(Place::kDevice), 4u);
+  EXPECT_EQ(audit.totals.of(Place::kConstant), 1u);
   EXPECT_EQ(audit.totals.of(Place::kElsewhere), 1u);  // Softmax: not compiled; who runs it is not told
   EXPECT_EQ(audit.partitions[0].compiled_as, "part_0");
 }

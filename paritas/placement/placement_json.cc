@@ -250,7 +250,9 @@ PlacementChange compare_placements(const StoredPlacement& before, const Placemen
       change.only_after.push_back(node.name);
       continue;
     }
-    if (it->second->place != node.place || it->second->provider != node.provider)
+    // A node about which one side knows nothing has not been seen to move.
+    const bool known = it->second->place != Place::kUnknown && node.place != Place::kUnknown;
+    if (known && (it->second->place != node.place || it->second->provider != node.provider))
       change.moved.push_back({node.name, node.op, where(*it->second), where(node)});
   }
   for (const NodePlacement& node : before.nodes)

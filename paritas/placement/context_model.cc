@@ -19,6 +19,14 @@ std::string text_of(const ::onnx::NodeProto& node, const char* name) {
   return attribute == nullptr ? std::string() : attribute->s();
 }
 
+// "Transpose_token_417_out0", an output of a node that the runtime made -> "Transpose_token_417"
+std::string without_number(const std::string& tensor) {
+  const auto at = tensor.rfind("_out");
+  const bool number = at != std::string::npos && at + 4 < tensor.size() &&
+                      tensor.find_first_not_of("0123456789", at + 4) == std::string::npos;
+  return number ? tensor.substr(0, at) : tensor;
+}
+
 // The tensor of the source model: by its own name, or as the output of the node that it is named after.
 std::vector<std::string> source_tensors(const std::string& tensor, const onnx_model::GraphIndex& source,
                                         const NameMap& names) {
@@ -71,7 +79,7 @@ std::vector<int> nodes_inside(const ContextNode& context, const onnx_model::Grap
     std::vector<std::string> all;
     for (const std::string& tensor : tensors) {
       const auto found = source_tensors(tensor, source, names);
-      if (found.empty() && unknown != nullptr && !is_made_up(tensor)) unknown->push_back(tensor);
+      if (found.empty() && unknown != nullptr && !is_made_up(without_number(tensor))) unknown->push_back(tensor);
       all.insert(all.end(), found.begin(), found.end());
     }
     return all;

@@ -68,6 +68,9 @@ TEST(ContextModel, WhatLiesBetweenItsEdgesIsInside) {
   std::vector<std::string> unknown;
   EXPECT_THAT(inside({"p", kDevice, false, "", {"x"}, {"elsewhere"}}, &unknown), IsEmpty());
   EXPECT_THAT(unknown, ElementsAre("elsewhere"));
+  unknown.clear();
+  EXPECT_THAT(inside({"p", kDevice, false, "", {"Transpose_token_4_out0"}, {}}, &unknown), IsEmpty());
+  EXPECT_THAT(unknown, IsEmpty());  // the runtime's own
 }
 
 TEST(ContextModel, IsEvidenceAboutTheSourceModel) {

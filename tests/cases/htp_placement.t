@@ -50,6 +50,22 @@ Pinning Softmax to the CPU looks like a repair that one might try. Every node th
   True True
   True False pin-did-not-repair 14
 
+The runtime's own profile counts the bytes that enter a partition: they are those of the tensors that cross (the first one
+reads the graph's inputs).
+
+  $ "$PYTHON" - << 'PY'
+  > import json
+  > p = json.load(open("pin.json"))["placement"]
+  > crossing = {}
+  > for c in p["crossings"]:
+  >     for to in c["to"]: crossing[to] = crossing.get(to, 0) + c["bytes"]
+  > device = [row for row in p["partitions"] if row["provider"] == "QNNExecutionProvider"]
+  > print(len(device), all(row["input_bytes"] == crossing[row["name"]] for row in device[1:]), device[0]["input_bytes"])
+  > print(p["totals"]["crossing_bytes"])
+  > PY
+  12 True 307216
+  2561432
+
 Pinning all that is in the faulty layer norm does bring the score back, because the CPU computes it.
 
   $ placement detr_mini_fragile.onnx $(for op in Pow ReduceMean Add Sqrt Div; do echo --pin $op=CPU; done) --gate 'scores: cosine>=0.99' --json repaired.json > text; echo "[$?]"

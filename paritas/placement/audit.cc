@@ -59,6 +59,7 @@ class Auditor {
       : request_(request), evidence_(evidence), index_(*request.index) {
     audit_.requested =
         request.requested.empty() ? provider_of(evidence, context_model(*request.model, index_)) : request.requested;
+    audit_.device_requested = audit_.requested != kCpuProvider;
     audit_.cpu_backend = request.cpu_backend || (evidence.op_trace && evidence.op_trace->content.backend == "cpu");
   }
 
@@ -348,7 +349,8 @@ class Auditor {
       all += node.microseconds;
       if (node.provider == audit_.requested && !audit_.cpu_backend) device += node.microseconds;
     }
-    if (all > 0) audit_.totals.device_share_by_time = static_cast<double>(device) / static_cast<double>(all);
+    if (all > 0 && audit_.device_requested)
+      audit_.totals.device_share_by_time = static_cast<double>(device) / static_cast<double>(all);
   }
 
   void add_notes() {

@@ -101,6 +101,8 @@ TEST_F(Audit, ThreeCpusAreToldApart) {
   cpu.assignment = {assigned("Softmax:s", "Softmax", kCpu, 0)};
   EXPECT_EQ(node(audit_placement(made, cpu).value(), "Softmax:s").place, Place::kPlannedCpu);
   EXPECT_EQ(audit_placement(made, cpu)->on_device(), 0u);
+  cpu.profile = FromFile<OrtProfile>{"profile.json", {{ran("Softmax:s", "Softmax", kCpu, 5)}, 1, 5}};
+  EXPECT_FALSE(audit_placement(made, cpu)->totals.device_share_by_time.has_value());  // of no device
 }
 
 TEST_F(Audit, TheOpTraceTellsOfAVendorsCpuBackEnd) {

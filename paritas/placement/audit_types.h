@@ -100,8 +100,9 @@ struct PlacementTotals {
 };
 
 struct PlacementAudit {
-  std::string requested;     // provider
-  bool cpu_backend = false;  // it computes on the CPU itself
+  std::string requested;         // provider
+  bool cpu_backend = false;      // it computes on the CPU itself
+  bool device_requested = true;  // false: the CPU provider was asked for
   std::vector<EvidenceUse> evidence;
   std::vector<NodePlacement> nodes;  // source graph, topological order
   std::vector<PartitionRow> partitions;

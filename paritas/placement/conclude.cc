@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "paritas/placement/claims.h"
 #include "paritas/placement/pin.h"
 
 namespace paritas {
@@ -15,11 +14,9 @@ bool uses(const PlacementAudit& audit, EvidenceSource source) {
                      [&](const EvidenceUse& use) { return use.source == source; });
 }
 
-bool device_requested(const PlacementAudit& audit) { return audit.requested != kCpuProvider; }
-
 // The requested provider has no node by any source, and there is a source that would name it.
 bool took_nothing(const PlacementAudit& audit) {
-  if (!device_requested(audit) || audit.evidence.empty() || audit.counted() == 0) return false;
+  if (!audit.device_requested || audit.evidence.empty() || audit.counted() == 0) return false;
   return audit.totals.optimised_on_device == 0 && audit.totals.of(Place::kDevice) == 0 &&
          audit.totals.of(Place::kVendorCpu) == 0 && audit.totals.device_partitions == 0;
 }
@@ -41,7 +38,7 @@ catalogue::PlacementFacts facts_of(const PlacementAudit& audit) {
 void add_placement_findings(const PlacementAudit& audit, PlacementResult& result) {
   for (const Contradiction& contradiction : audit.contradictions)
     result.findings.push_back(catalogue::evidence_contradicts(contradiction.text, contradiction.nodes));
-  if (!device_requested(audit)) return;
+  if (!audit.device_requested) return;
   if (took_nothing(audit)) {
     result.findings.push_back(catalogue::nothing_placed(audit.requested, audit.counted()));
     return;

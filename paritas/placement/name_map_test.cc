@@ -48,7 +48,8 @@ TEST(NameMapTest, PiecesAreJoinedWhereOnlyThatGivesAName) {
 }
 
 TEST(NameMapTest, MadeUpNames) {
-  for (const char* name : {"gemm_input_reshape", "gemm_output_reshape_token_9_new_reshape", "Transpose_token_417"})
+  for (const char* name :
+       {"gemm_input_reshape", "gemm_output_reshape_token_9_new_reshape", "Transpose_token_417", "a__paritas_Round"})
     EXPECT_TRUE(is_made_up(name)) << name;
   for (const char* name : {"/enc/Mul", "Transpose", "Transpose_417", "/enc/Concat_1_token_5", ""})
     EXPECT_FALSE(is_made_up(name)) << name;

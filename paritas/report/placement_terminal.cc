@@ -44,10 +44,11 @@ std::string source_line(const PlacementAudit& audit, const Style& style) {
 
 std::string where_lines(const PlacementAudit& audit, const Style& style) {
   const PlacementTotals& totals = audit.totals;
-  std::string out =
-      label(style, "Device") + fmt::format("{} of {} nodes, {} on {}, {}\n", with_thousands(audit.on_device()),
-                                           with_thousands(audit.counted()), percent(audit.device_share()),
-                                           audit.requested, plural(totals.device_partitions, "partition"));
+  std::string out = label(style, "Device");
+  out += audit.device_requested ? fmt::format("{} of {} nodes, {} on {}, {}\n", with_thousands(audit.on_device()),
+                                              with_thousands(audit.counted()), percent(audit.device_share()),
+                                              audit.requested, plural(totals.device_partitions, "partition"))
+                                : fmt::format("none was asked for: {}\n", audit.requested);
   out += optimised_line(audit, style) + source_line(audit, style);
   if (totals.device_share_by_time)
     out +=

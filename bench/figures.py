@@ -19,6 +19,7 @@ import numpy as np
 import onnx
 
 import compare_figures
+import placement_figures
 import watch_memory
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -320,7 +321,7 @@ def main() -> None:
              ("variants-sim", lambda x: fault_variants(x, "sim:fp16", "sim:fp16"), False),
              ("variants-htp", lambda x: fault_variants(x, HTP, "qnn:htp"), True), ("compare-speed", compare_speed, False),
              ("compare-files", compare_files, False), ("many-tensors", many_tensors, False),
-             ("large-network", large_network, False)] + compare_figures.CASES
+             ("large-network", large_network, False)] + compare_figures.CASES + placement_figures.CASES
     for name, case, needs_qnn in cases:
         if not f.wanted(name):
             continue

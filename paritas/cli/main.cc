@@ -28,17 +28,19 @@ int parse_and_run(int argc, char** argv) {
   app.footer("paritas COMMAND --help shows a command's options with examples.");
   using Adder = Action (*)(CLI::App&);
   std::vector<std::pair<std::string, Action>> actions;
-  for (auto [name, add] : std::initializer_list<std::pair<const char*, Adder>>{{"run", paritas::cli::add_run},
-                                                                               {"compare", paritas::cli::add_compare},
-                                                                               {"locate", paritas::cli::add_locate},
-                                                                               {"inject", paritas::cli::add_inject},
-                                                                               {"check", paritas::cli::add_check},
-                                                                               {"init", paritas::cli::add_init},
-                                                                               {"merge", paritas::cli::add_merge},
-                                                                               {"inspect", paritas::cli::add_inspect},
-                                                                               {"targets", paritas::cli::add_targets},
-                                                                               {"import", paritas::cli::add_import},
-                                                                               {"worker", paritas::cli::add_worker}})
+  for (auto [name, add] :
+       std::initializer_list<std::pair<const char*, Adder>>{{"run", paritas::cli::add_run},
+                                                            {"compare", paritas::cli::add_compare},
+                                                            {"locate", paritas::cli::add_locate},
+                                                            {"inject", paritas::cli::add_inject},
+                                                             {"placement", paritas::cli::add_placement},
+                                                            {"check", paritas::cli::add_check},
+                                                            {"init", paritas::cli::add_init},
+                                                            {"merge", paritas::cli::add_merge},
+                                                            {"inspect", paritas::cli::add_inspect},
+                                                            {"targets", paritas::cli::add_targets},
+                                                            {"import", paritas::cli::add_import},
+                                                            {"worker", paritas::cli::add_worker}})
     actions.emplace_back(name, add(app));
   try {
     app.parse(argc, argv);

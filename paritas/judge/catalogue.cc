@@ -259,5 +259,213 @@ Finding probe_effect(const std::string& output, double unmarked, double marked) 
   return f;
 }
 
+Finding placement_shown(const PlacementFacts& facts) {
+  Finding f;
+  f.id = "placement-shown";
+  f.text = fmt::format("{} of {} {} are on {}, in {} partition{}.", facts.on_device, facts.total, facts.counted,
+                       facts.provider, facts.partitions, facts.partitions == 1 ? "" : "s");
+  f.shows =
+      facts.assigned ? "which nodes the runtime handed to the provider" : "what the evidence files say of the nodes";
+  if (facts.traced_ops > 0)
+    f.shows += fmt::format("; that the provider compiled them into {} operations of its back end", facts.traced_ops);
+  if (facts.profiled) f.shows += "; that the partitions were executed";
+  if (facts.executed_ops > 0)
+    f.shows += fmt::format("; that {} of the operations took cycles there", facts.executed_ops);
+  f.does_not_show = facts.executed_ops > 0
+                        ? "where the work of operations without cycles was done, or in which precision any was"
+                    : facts.traced_ops > 0
+                        ? "that every operation inside the partitions ran on the accelerator, or in which precision"
+                        : "what the provider made of its partitions: that every operation inside ran on the "
+                          "accelerator, or in which precision";
+  f.next = facts.executed_ops > 0 ? "look at the operations without cycles before counting on them"
+           : facts.traced_ops > 0 ? "add the provider's cycles (--cycles) to see which operations took time there"
+                                  : "add the provider's op trace (--op-trace) and cycles (--cycles)";
+  f.evidence = {{"on_device", facts.on_device},
+                {"total", facts.total},
+                {"partitions", facts.partitions},
+                {"traced_ops", facts.traced_ops},
+                {"executed_ops", facts.executed_ops}};
+  return f;
+}
+
+Finding nothing_placed(const std::string& provider, uint64_t total) {
+  Finding f;
+  f.id = "nothing-placed";
+  f.severity = Severity::kFault;
+  f.text = fmt::format("{} took none of {} nodes: 0 %. Everything was computed by others.", provider, total);
+  f.shows = "whatever this session gives is not the device's; that it matches a reference proves nothing";
+  f.does_not_show = "why the provider took nothing";
+  f.next = "check the provider's options and libraries, pin free dimensions, and look at what it prints";
+  f.evidence = {{"provider", provider}, {"total", total}};
+  return f;
+}
+
+Finding cpu_fallback(const std::string& provider, const std::vector<std::string>& nodes) {
+  Finding f;
+  f.id = "cpu-fallback";
+  f.nodes = nodes;
+  f.text = fmt::format("{} node{} of the source graph fell back to the CPU in a session for {}: {}.", nodes.size(),
+                       nodes.size() == 1 ? "" : "s", provider, list(nodes));
+  f.shows = "what these nodes compute is not the device's";
+  f.does_not_show = "how the device would compute them, or why it left them";
+  f.next = "forbid it (session.disable_cpu_ep_fallback=1), or say that it is planned (--planned)";
+  f.evidence = {{"provider", provider}, {"nodes", nodes.size()}};
+  return f;
+}
+
+Finding vendor_cpu(const std::string& provider, uint64_t nodes) {
+  Finding f;
+  f.id = "vendor-cpu";
+  f.text = fmt::format(
+      "{} node{} went to {}, whose back end here computes on the CPU: none of them counts as on the "
+      "device.",
+      nodes, nodes == 1 ? "" : "s", provider);
+  f.shows = "the provider took the nodes, with the vendor's own CPU kernels";
+  f.does_not_show = "anything about the accelerator";
+  f.next = "choose the accelerator's back end (backend_path, backend_type)";
+  f.evidence = {{"provider", provider}, {"nodes", nodes}};
+  return f;
+}
+
+Finding evidence_contradicts(const std::string& text, const std::vector<std::string>& nodes) {
+  Finding f;
+  f.id = "evidence-contradicts";
+  f.severity = Severity::kFault;
+  f.nodes = nodes;
+  f.text = fmt::format("Two sources contradict each other: {}{}.", text,
+                       nodes.empty() ? "" : fmt::format(" ({})", list(nodes)));
+  f.shows = "at least one of the two is of another session, another build, or incomplete";
+  f.does_not_show = "which of them is right";
+  f.next = "take all evidence from one session: paritas placement MODEL --target ... collects it";
+  f.evidence = {{"nodes", nodes.size()}};
+  return f;
+}
+
+Finding placement_required(const std::string& requirement, double share, uint64_t on_device, uint64_t total,
+                           const std::vector<std::string>& missing) {
+  Finding f;
+  f.id = "placement-required";
+  f.severity = Severity::kFault;
+  f.nodes = missing;
+  f.text = fmt::format("{} is not met: {} of {} nodes, {} %{}.", requirement, on_device, total, percent_of(share),
+                       missing.empty() ? "" : fmt::format(". Not shown to be on the device: {}", list(missing)));
+  f.shows = "fewer nodes are shown to be on the device than was declared";
+  f.does_not_show = "that nodes about which no source says anything are elsewhere";
+  f.next = "look at the nodes that are missing (--verbose, --json)";
+  f.evidence = {{"share", json_number(share)}, {"on_device", on_device}, {"total", total}};
+  return f;
+}
+
+Finding context_opaque(uint64_t contexts, const std::string& provider) {
+  Finding f;
+  f.id = "context-opaque";
+  f.text = fmt::format("{} node{} of this model {} compiled for {}: what is inside is not listed.", contexts,
+                       contexts == 1 ? "" : "s", contexts == 1 ? "is a partition" : "are partitions", provider);
+  f.shows = "where the boundary of the compiled part lies";
+  f.does_not_show = "which nodes of the source model are inside, or how many";
+  f.next = "give the source model, this one as --context, and the op trace of the compilation as --op-trace";
+  f.evidence = {{"contexts", contexts}, {"provider", provider}};
+  return f;
+}
+
+Finding placement_changed(const std::string& before, uint64_t moved, uint64_t partitions_before,
+                          uint64_t partitions_after, const std::vector<std::string>& nodes) {
+  Finding f;
+  f.id = "placement-changed";
+  f.nodes = nodes;
+  f.text = fmt::format("Against {}: {} node{} moved, partitions {} -> {}{}.", before, moved, moved == 1 ? "" : "s",
+                       partitions_before, partitions_after, nodes.empty() ? "" : fmt::format(" ({})", list(nodes)));
+  f.shows = "the two results place the model differently";
+  f.does_not_show = "that either of them computes right, or what changed it";
+  f.next = "compare the outputs of both, and the options and library versions that stand in the results";
+  f.evidence = {{"moved", moved}, {"partitions_before", partitions_before}, {"partitions_after", partitions_after}};
+  return f;
+}
+
+namespace {
+
+Finding pin_finding(const char* id, const PinFacts& facts, std::string text) {
+  Finding f;
+  f.id = id;
+  f.nodes = facts.touched;
+  f.text = std::move(text);
+  f.evidence = {{"pins", facts.pins},
+                {"touched", facts.touched.size()},
+                {"moved", facts.moved},
+                {"moved_too", facts.moved_too},
+                {"device_nodes", facts.device_nodes},
+                {"partitions_before", facts.partitions_before},
+                {"partitions_after", facts.partitions_after}};
+  return f;
+}
+
+std::string pin_text(const PinFacts& facts) {
+  std::string text = fmt::format("{} moved {} node{} to the CPU ({} -> {} partitions on {}, {} nodes left there)",
+                                 list(facts.pins), facts.moved, facts.moved == 1 ? "" : "s", facts.partitions_before,
+                                 facts.partitions_after, facts.provider, facts.device_nodes);
+  if (facts.moved_too > 0)
+    text += fmt::format(" and {} other node{} with {}", facts.moved_too, facts.moved_too == 1 ? "" : "s",
+                        facts.moved_too == 1 ? "it" : "them");
+  return text;
+}
+
+const char* kPinIsBroad = "a pin concerns a type everywhere and cuts the graph anew, so other kernels changed too";
+
+}  // namespace
+
+Finding pin_did_not_repair(const PinFacts& facts, const std::vector<std::string>& still) {
+  Finding f = pin_finding(
+      "pin-did-not-repair", facts,
+      fmt::format("{}, and {} did not repair: {} still deviate{}. {}.", pin_text(facts),
+                  facts.pins.size() == 1 ? "that" : "they", list(still), still.size() == 1 ? "s" : "", facts.figures));
+  f.shows = "on this input the device's results of the pinned nodes alone do not explain the deviation";
+  f.does_not_show = fmt::format("that the device computes them exactly ({}), or {}", kPinIsBroad, kOtherInputs);
+  f.next = "look for the cause elsewhere: paritas locate";
+  return f;
+}
+
+Finding pin_matches_on_cpu(const PinFacts& facts) {
+  const bool all = facts.device_nodes == 0;
+  Finding f = pin_finding(
+      "pin-matches-on-cpu", facts,
+      all ? fmt::format("{} match{} again because everything was computed by the CPU: {}, none left on {}. {}.",
+                        list(facts.outputs), facts.outputs.size() == 1 ? "es" : "", list(facts.pins), facts.provider,
+                        facts.figures)
+          : fmt::format("{} match{} again with {} node{} computed by the CPU: {}. {}.", list(facts.outputs),
+                        facts.outputs.size() == 1 ? "es" : "", facts.moved + facts.moved_too,
+                        facts.moved + facts.moved_too == 1 ? "" : "s", pin_text(facts), facts.figures));
+  f.shows = all ? "only that the CPU computes as the reference does"
+                : "on this input the deviation goes when these nodes run on the CPU";
+  f.does_not_show =
+      all ? "anything about the device"
+          : fmt::format("that the device is repaired, or which of the nodes was the cause ({})", kPinIsBroad);
+  f.next = all ? "pin less" : "pin fewer types, or find the one node: paritas locate";
+  return f;
+}
+
+Finding pin_without_effect(const PinFacts& facts) {
+  Finding f = pin_finding(
+      "pin-without-effect", facts,
+      facts.touched.empty() ? fmt::format("{} touches no node of this model.", list(facts.pins))
+                            : fmt::format("{} touches {} node{}, and none of them left {}.", list(facts.pins),
+                                          facts.touched.size(), facts.touched.size() == 1 ? "" : "s", facts.provider));
+  f.shows = "the placement is the same with the pin and without it";
+  f.does_not_show = "anything about the pinned types";
+  f.next = "operator types are those of the optimised graph: look them up in the list of nodes (--json)";
+  return f;
+}
+
+Finding pin_nothing_to_repair(const PinFacts& facts, const std::vector<std::string>& broken) {
+  Finding f =
+      pin_finding("pin-nothing-to-repair", facts,
+                  fmt::format("{}; the outputs agreed with the reference before{}. {}.", pin_text(facts),
+                              broken.empty() ? ", and still do" : fmt::format(", and {} no longer do", list(broken)),
+                              facts.figures));
+  f.shows = "on this input nothing had to be repaired";
+  f.does_not_show = kOtherInputs;
+  f.next = broken.empty() ? "leave the pin out" : "leave the pin out: it changes the device's other kernels";
+  return f;
+}
+
 }  // namespace catalogue
 }  // namespace paritas

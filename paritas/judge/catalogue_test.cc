@@ -202,5 +202,133 @@ TEST(Catalogue, ProbeEffect) {
   EXPECT_EQ(f.evidence["marked"], 0.3251);
 }
 
+PlacementFacts placed() {
+  PlacementFacts f;
+  f.provider = "QNNExecutionProvider";
+  f.on_device = 842;
+  f.total = 842;
+  f.partitions = 1;
+  f.counted = "nodes of the optimised graph";
+  f.assigned = true;
+  return f;
+}
+
+TEST(Catalogue, PlacementShownClaimsNoMoreThanItsEvidence) {
+  PlacementFacts f = placed();
+  Finding finding = placement_shown(f);
+  expect_whole(finding, "placement-shown", Severity::kNote);
+  EXPECT_EQ(finding.text, "842 of 842 nodes of the optimised graph are on QNNExecutionProvider, in 1 partition.");
+  EXPECT_EQ(finding.shows, "which nodes the runtime handed to the provider");
+  EXPECT_THAT(finding.does_not_show, HasSubstr("that every operation inside ran on the accelerator"));
+  f.traced_ops = 774;
+  finding = placement_shown(f);
+  EXPECT_THAT(finding.shows, HasSubstr("compiled them into 774 operations"));
+  EXPECT_THAT(finding.does_not_show, HasSubstr("ran on the accelerator"));
+  f.executed_ops = 653;
+  f.profiled = true;
+  finding = placement_shown(f);
+  EXPECT_THAT(finding.shows,
+              AllOf(HasSubstr("partitions were executed"), HasSubstr("653 of the operations took cycles")));
+  EXPECT_THAT(finding.does_not_show, HasSubstr("operations without cycles"));
+  f = placed();
+  f.assigned = false;
+  EXPECT_THAT(placement_shown(f).shows, HasSubstr("evidence files"));
+}
+
+TEST(Catalogue, NothingPlaced) {
+  const Finding f = nothing_placed("GGMLExecutionProvider", 813);
+  expect_whole(f, "nothing-placed", Severity::kFault);
+  EXPECT_THAT(f.text, HasSubstr("took none of 813 nodes: 0 %"));
+}
+
+TEST(Catalogue, CpuFallback) {
+  const Finding f = cpu_fallback("QNNExecutionProvider", {"/a/Erf"});
+  expect_whole(f, "cpu-fallback", Severity::kNote);
+  EXPECT_THAT(f.text, HasSubstr("1 node of the source graph fell back to the CPU"));
+}
+
+TEST(Catalogue, VendorCpu) {
+  const Finding f = vendor_cpu("QNNExecutionProvider", 842);
+  expect_whole(f, "vendor-cpu", Severity::kNote);
+  EXPECT_THAT(f.text, HasSubstr("842 nodes went to QNNExecutionProvider, whose back end here computes on the CPU"));
+}
+
+TEST(Catalogue, EvidenceContradicts) {
+  const Finding f = evidence_contradicts("the profile has 1 partitions, the op trace 2", {"/a"});
+  expect_whole(f, "evidence-contradicts", Severity::kFault);
+  EXPECT_EQ(f.text, "Two sources contradict each other: the profile has 1 partitions, the op trace 2 (/a).");
+  EXPECT_THAT(f.does_not_show, HasSubstr("which of them is right"));
+}
+
+TEST(Catalogue, PlacementRequired) {
+  const Finding f = placement_required("100%", 0.9996, 2999, 3000, {"/a/Erf"});
+  expect_whole(f, "placement-required", Severity::kFault);
+  // Never rounded up to what was required.
+  EXPECT_EQ(f.text, "100% is not met: 2999 of 3000 nodes, 99 %. Not shown to be on the device: /a/Erf.");
+}
+
+TEST(Catalogue, ContextOpaque) {
+  const Finding f = context_opaque(12, "QNNExecutionProvider");
+  expect_whole(f, "context-opaque", Severity::kNote);
+  EXPECT_THAT(f.text, HasSubstr("12 nodes of this model are partitions compiled for QNNExecutionProvider"));
+}
+
+TEST(Catalogue, PlacementChanged) {
+  const Finding f = placement_changed("old.json", 14, 1, 12, {"/a/Softmax"});
+  expect_whole(f, "placement-changed", Severity::kNote);
+  EXPECT_EQ(f.text, "Against old.json: 14 nodes moved, partitions 1 -> 12 (/a/Softmax).");
+}
+
+PinFacts pin() {
+  PinFacts f;
+  f.pins = {"Softmax=CPU"};
+  f.touched = {"/a/Softmax", "/b/Softmax"};
+  f.moved = 2;
+  f.provider = "QNNExecutionProvider";
+  f.device_nodes = 828;
+  f.partitions_before = 1;
+  f.partitions_after = 12;
+  f.outputs = {"scores"};
+  f.figures = "scores: largest value 0.3389 without the pin, 0.3193 with it, 0.962 on the reference";
+  return f;
+}
+
+TEST(Catalogue, PinDidNotRepair) {
+  const Finding f = pin_did_not_repair(pin(), {"scores"});
+  expect_whole(f, "pin-did-not-repair", Severity::kNote);
+  EXPECT_EQ(
+      f.text,
+      "Softmax=CPU moved 2 nodes to the CPU (1 -> 12 partitions on QNNExecutionProvider, 828 nodes left there), and "
+      "that did not repair: scores still deviates. scores: largest value 0.3389 without the pin, 0.3193 with it, "
+      "0.962 on the reference.");
+  EXPECT_THAT(f.does_not_show, HasSubstr("cuts the graph anew"));
+}
+
+TEST(Catalogue, PinMatchesOnCpu) {
+  const Finding f = pin_matches_on_cpu(pin());
+  expect_whole(f, "pin-matches-on-cpu", Severity::kNote);
+  EXPECT_THAT(f.text, HasSubstr("scores matches again with 2 nodes computed by the CPU"));
+  EXPECT_THAT(f.does_not_show, HasSubstr("that the device is repaired"));
+  PinFacts all = pin();
+  all.device_nodes = 0;
+  EXPECT_THAT(pin_matches_on_cpu(all).text, HasSubstr("because everything was computed by the CPU"));
+  EXPECT_THAT(pin_matches_on_cpu(all).does_not_show, HasSubstr("anything about the device"));
+}
+
+TEST(Catalogue, PinWithoutEffect) {
+  PinFacts f = pin();
+  f.moved = 0;
+  expect_whole(pin_without_effect(f), "pin-without-effect", Severity::kNote);
+  EXPECT_THAT(pin_without_effect(f).text, HasSubstr("touches 2 nodes, and none of them left QNNExecutionProvider"));
+  f.touched.clear();
+  EXPECT_EQ(pin_without_effect(f).text, "Softmax=CPU touches no node of this model.");
+}
+
+TEST(Catalogue, PinNothingToRepair) {
+  expect_whole(pin_nothing_to_repair(pin(), {}), "pin-nothing-to-repair", Severity::kNote);
+  EXPECT_THAT(pin_nothing_to_repair(pin(), {}).text, HasSubstr("agreed with the reference before, and still do"));
+  EXPECT_THAT(pin_nothing_to_repair(pin(), {"boxes"}).text, HasSubstr("and boxes no longer do"));
+}
+
 }  // namespace
 }  // namespace paritas::catalogue

@@ -72,6 +72,43 @@ Finding partial_placement(const std::string& provider, uint64_t on_device, uint6
 Finding placement_unknown(const std::string& provider);
 Finding probe_effect(const std::string& output, double unmarked, double marked);
 
+// Where nodes ran (paritas placement).
+struct PlacementFacts {
+  std::string provider;
+  uint64_t on_device = 0, total = 0, partitions = 0;
+  std::string counted;        // what `total` counts: "nodes of the optimised graph", "nodes of the source graph"
+  bool assigned = false;      // the runtime says which nodes it handed to the provider
+  uint64_t traced_ops = 0;    // device operations that the provider compiled; 0: no op trace
+  uint64_t executed_ops = 0;  // device operations with cycles above 0; 0: no cycles
+  bool profiled = false;      // the runtime's profile shows the partitions running
+};
+Finding placement_shown(const PlacementFacts& facts);  // note: what the evidence carries, and what not
+Finding nothing_placed(const std::string& provider, uint64_t total);
+Finding cpu_fallback(const std::string& provider, const std::vector<std::string>& nodes);
+Finding vendor_cpu(const std::string& provider, uint64_t nodes);
+Finding evidence_contradicts(const std::string& text, const std::vector<std::string>& nodes);
+Finding placement_required(const std::string& requirement, double share, uint64_t on_device, uint64_t total,
+                           const std::vector<std::string>& missing);
+Finding context_opaque(uint64_t contexts, const std::string& provider);
+Finding placement_changed(const std::string& before, uint64_t moved, uint64_t partitions_before,
+                          uint64_t partitions_after, const std::vector<std::string>& nodes);
+
+struct PinFacts {
+  std::vector<std::string> pins;     // "Softmax=CPU"
+  std::vector<std::string> touched;  // nodes that the pin concerns
+  uint64_t moved = 0;                // of them, on the CPU with the pin
+  uint64_t moved_too = 0;            // other nodes that left the device
+  std::string provider;
+  uint64_t device_nodes = 0;  // left on the device
+  uint64_t partitions_before = 0, partitions_after = 0;
+  std::vector<std::string> outputs;  // that deviated before
+  std::string figures;               // "scores: largest value 0.3389 without the pin, 0.3193 with it, reference 0.962"
+};
+Finding pin_did_not_repair(const PinFacts& facts, const std::vector<std::string>& still);
+Finding pin_matches_on_cpu(const PinFacts& facts);
+Finding pin_without_effect(const PinFacts& facts);
+Finding pin_nothing_to_repair(const PinFacts& facts, const std::vector<std::string>& broken);
+
 }  // namespace catalogue
 
 }  // namespace paritas

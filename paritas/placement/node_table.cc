@@ -6,57 +6,12 @@
 
 #include <fmt/format.h>
 
+#include "paritas/placement/name_map.h"
+
 namespace paritas {
 namespace {
 
 using onnx_model::GraphIndex;
-
-constexpr std::string_view kMatMulAdd = "/MatMulAddFusion";
-
-// "X_token_12" -> "X"
-std::string without_token(const std::string& name) {
-  const auto at = name.rfind("_token_");
-  if (at == std::string::npos || at + 7 >= name.size()) return name;
-  for (size_t i = at + 7; i < name.size(); ++i)
-    if (name[i] < '0' || name[i] > '9') return name;
-  return name.substr(0, at);
-}
-
-class Lookup {
- public:
-  explicit Lookup(const GraphIndex& index) : index_(index) {
-    for (size_t i = 0; i < index.nodes().size(); ++i) by_name_.emplace(index.nodes()[i].name, static_cast<int>(i));
-  }
-
-  std::vector<int> find(const std::string& optimised) const {
-    for (const std::string& name : {optimised, without_token(optimised)}) {
-      if (auto it = by_name_.find(name); it != by_name_.end()) return {it->second};
-      if (name.size() > kMatMulAdd.size() && name.ends_with(kMatMulAdd)) {
-        auto matmul = by_name_.find(name.substr(0, name.size() - kMatMulAdd.size()));
-        if (matmul != by_name_.end()) return with_add(matmul->second);
-      }
-    }
-    return {};
-  }
-
-  // By its own name only: what a fused group must consist of.
-  int exact(const std::string& name) const {
-    auto it = by_name_.find(name);
-    return it == by_name_.end() ? -1 : it->second;
-  }
-
- private:
-  std::vector<int> with_add(int matmul) const {
-    std::vector<int> found = {matmul};
-    for (const std::string& output : index_.nodes()[static_cast<size_t>(matmul)].outputs)
-      for (int consumer : index_.consumers(output))
-        if (index_.nodes()[static_cast<size_t>(consumer)].op == "Add") found.push_back(consumer);
-    return found;
-  }
-
-  const GraphIndex& index_;
-  std::unordered_map<std::string, int> by_name_;
-};
 
 void count(PlacementCounts& counts, const std::string& provider) {
   for (auto& [name, number] : counts.nodes)
@@ -70,7 +25,7 @@ void count(PlacementCounts& counts, const std::string& provider) {
 }  // namespace
 
 std::vector<int> source_nodes(const std::string& optimised_name, const GraphIndex& index) {
-  return Lookup(index).find(optimised_name);
+  return NameMap(index).find(optimised_name);
 }
 
 NodeTable node_table(const std::string& requested, const std::vector<AssignedNode>& assignment, int partitions,
@@ -80,7 +35,7 @@ NodeTable node_table(const std::string& requested, const std::vector<AssignedNod
   table.counts.partitions = static_cast<uint64_t>(std::max(0, partitions));
   table.provider.resize(index.nodes().size());
   if (!assignment.empty()) table.counts.evidence.push_back("session assignment");
-  const Lookup lookup(index);
+  const NameMap lookup(index);
   std::map<std::string, std::vector<std::string>> elsewhere;
   for (const AssignedNode& node : assignment) {
     count(table.counts, node.provider);
@@ -99,7 +54,7 @@ NodeTable node_table(const std::string& requested, const std::vector<AssignedNod
 }
 
 std::vector<FusedGroup> fused_groups(const OpTrace& trace, const GraphIndex& index) {
-  const Lookup lookup(index);
+  const NameMap lookup(index);
   std::vector<FusedGroup> groups;
   std::set<int> taken;
   for (const DeviceOp& op : trace.ops) {

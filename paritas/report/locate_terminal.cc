@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "paritas/report/finding_text.h"
 #include "paritas/report/reports.h"
 #include "paritas/report/search_report.h"
 
@@ -120,17 +121,6 @@ std::string ranked_table(const LocateResult& result, const Style& style) {
   std::string out = bold(style, "Worst local errors") + " (each island fed with reference inputs, on the device)\n";
   out += table.render(style, "  ");
   if (result.ranked.size() > count) out += fmt::format("     ... {} more\n", result.ranked.size() - count);
-  return out;
-}
-
-std::string finding_block(const Finding& f, const Style& style) {
-  std::string out = wrap(f.text, bold(style, f.severity == Severity::kFault ? "Finding" : "Note   ") + "   ",
-                         std::string(10, ' '), style.width);
-  if (f.severity == Severity::kNote && !style.verbose) return out;
-  const std::string pad(26, ' ');
-  out += wrap(f.shows, "          shows           ", pad, style.width);
-  out += wrap(f.does_not_show, "          does not show   ", pad, style.width);
-  out += wrap(f.next, "          next            ", pad, style.width);
   return out;
 }
 

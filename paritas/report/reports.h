@@ -12,6 +12,7 @@
 #include "paritas/inspect/inspect.h"
 #include "paritas/locate/inject.h"
 #include "paritas/locate/types.h"
+#include "paritas/placement/audit_types.h"
 #include "paritas/project/types.h"
 #include "paritas/report/style.h"
 
@@ -22,6 +23,7 @@ std::string terminal(const ManyResult& result, const Style& style);
 std::string terminal(const BaselineComparison& result, const Style& style);
 std::string terminal(const LocateResult& result, const Style& style);
 std::string terminal(const InjectResult& result, const Style& style);
+std::string terminal(const PlacementResult& result, const Style& style);
 std::string terminal(const Inspection& inspection, const Style& style);
 std::string terminal(const CheckResult& result, const Style& style);
 // The tensors of a comparison with their coverage, without verdict and notes.

@@ -117,7 +117,8 @@ Json encode(const Target& target) {
                {"session_entries", encode_map(target.session_entries)},
                {"threads", target.threads},
                {"optimisation", target.optimisation},
-               {"can_op_trace", target.capabilities.op_trace}};
+               {"can_op_trace", target.capabilities.op_trace},
+               {"can_cycle_profile", target.capabilities.cycle_profile}};
   return json;
 }
 
@@ -132,15 +133,14 @@ Result<Target> decode_target(const Json& json) {
   target.threads = static_cast<int>(threads);
   PARITAS_ASSIGN(target.optimisation, json_string(json, "optimisation", kSubject));
   PARITAS_ASSIGN(target.capabilities.op_trace, decode_bool(json, "can_op_trace"));
+  PARITAS_ASSIGN(target.capabilities.cycle_profile, decode_bool(json, "can_cycle_profile"));
   return target;
 }
 
 Json encode(const SessionRequest& request) {
-  return {{"model", request.model.string()},
-          {"external_data_folder", request.external_data_folder.string()},
-          {"target", encode(request.target)},
-          {"fetch", encode_names(request.fetch)},
-          {"op_trace", request.op_trace}};
+  return {{"model", request.model.string()},  {"external_data_folder", request.external_data_folder.string()},
+          {"target", encode(request.target)}, {"fetch", encode_names(request.fetch)},
+          {"op_trace", request.op_trace},     {"profile_folder", request.profile_folder.string()}};
 }
 
 Result<SessionRequest> decode_session_request(const Json& json) {
@@ -151,6 +151,7 @@ Result<SessionRequest> decode_session_request(const Json& json) {
   PARITAS_ASSIGN(request.target, decode_target(*target));
   PARITAS_ASSIGN(request.fetch, decode_names(json, "fetch"));
   PARITAS_ASSIGN(request.op_trace, decode_bool(json, "op_trace"));
+  PARITAS_ASSIGN(request.profile_folder, json_string(json, "profile_folder", kSubject));
   return request;
 }
 

@@ -15,6 +15,8 @@ Session::~Session() {
   if (worker_ != nullptr) static_cast<void>(worker_->close(info_.id));  // a dead worker was reported already
 }
 
+Status Session::close() { return std::exchange(worker_, nullptr)->close(info_.id); }
+
 Result<RunReply> Session::run(const std::vector<std::pair<std::string, Tensor>>& inputs,
                               const std::vector<std::string>& fetch) {
   return run_with_errors(inputs, fetch, {});
@@ -36,14 +38,16 @@ Result<Runner> Runner::start(const Target& target, const WorkerOptions& options)
   return Runner(target, std::move(worker), options.scratch);
 }
 
-Result<Session> Runner::open(const onnx_model::Model& model, bool op_trace) { return open_with(model, op_trace, {}); }
+Result<Session> Runner::open(const onnx_model::Model& model, bool op_trace, const Path& profile_folder) {
+  return open_with(model, op_trace, profile_folder, {});
+}
 
 Result<Session> Runner::open_hybrid(const onnx_model::Model& model, const std::unordered_set<std::string>& exact) {
   assert(makes_hybrids());
-  return open_with(model, false, exact);
+  return open_with(model, false, {}, exact);
 }
 
-Result<Session> Runner::open_with(const onnx_model::Model& model, bool op_trace,
+Result<Session> Runner::open_with(const onnx_model::Model& model, bool op_trace, const Path& profile_folder,
                                   const std::unordered_set<std::string>& exact) {
   const Path folder = scratch_ / fmt::format("model-{}", opened_++);
   std::error_code code;
@@ -52,6 +56,7 @@ Result<Session> Runner::open_with(const onnx_model::Model& model, bool op_trace,
   SessionRequest request;
   request.target = target_;
   request.op_trace = op_trace && target_.capabilities.op_trace;
+  request.profile_folder = profile_folder;
   if (target_.simulate) {
     PARITAS_ASSIGN(auto simulated, simulate(model, *target_.simulate, folder, exact));
     PARITAS_ASSIGN(auto saved, simulated.save(folder));

@@ -22,6 +22,8 @@ class Session {
   ~Session();
 
   const SessionInfo& info() const { return info_; }
+  // Only then are profiles complete. Nothing may be asked of the session afterwards.
+  Status close();
   Result<RunReply> run(const std::vector<std::pair<std::string, Tensor>>& inputs,
                        const std::vector<std::string>& fetch = {});
   // Adds differences at Perturb nodes (make_perturbable).
@@ -44,8 +46,8 @@ class Runner {
   Worker& worker() { return *worker_; }
 
   // The model is edited for the target if need be, written to scratch and opened; the files go when the session is
-  // open.
-  Result<Session> open(const onnx_model::Model& model, bool op_trace = false);
+  // open. `profile_folder`: see SessionRequest.
+  Result<Session> open(const onnx_model::Model& model, bool op_trace = false, const Path& profile_folder = {});
 
   // Targets of which parts can be switched off inside one graph: the simulator.
   bool makes_hybrids() const { return target_.simulate.has_value(); }
@@ -53,7 +55,7 @@ class Runner {
   Result<Session> open_hybrid(const onnx_model::Model& model, const std::unordered_set<std::string>& exact);
 
  private:
-  Result<Session> open_with(const onnx_model::Model& model, bool op_trace,
+  Result<Session> open_with(const onnx_model::Model& model, bool op_trace, const Path& profile_folder,
                             const std::unordered_set<std::string>& exact);
   Runner(Target target, std::unique_ptr<Worker> worker, Path scratch)
       : target_(std::move(target)), worker_(std::move(worker)), scratch_(std::move(scratch)) {}

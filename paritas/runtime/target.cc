@@ -162,6 +162,13 @@ const std::set<std::string>& documented_qnn_options() {
   return options;
 }
 
+// Whatever the target is called: its options decide which of QNN's back ends computes.
+bool runs_on_qnn_cpu(const std::map<std::string, std::string>& options) {
+  if (auto type = options.find("backend_type"); type != options.end()) return type->second == "cpu";
+  const auto path = options.find("backend_path");
+  return path != options.end() && Path(path->second).filename().string().find("QnnCpu") != std::string::npos;
+}
+
 Result<Target> resolve_qnn(const TargetSpec& spec, const RuntimeSearch& search) {
   if (spec.variant != "htp" && spec.variant != "cpu")
     return usage_error(spec.text, fmt::format("the QNN provider has no back end \"{}\" here", spec.variant),
@@ -193,6 +200,9 @@ Result<Target> resolve_qnn(const TargetSpec& spec, const RuntimeSearch& search) 
   target.capabilities.free_dimensions = false;
   target.capabilities.fallback_switch = true;
   target.capabilities.op_trace = true;
+  target.capabilities.op_affinity = true;
+  target.capabilities.cycle_profile = true;
+  target.capabilities.cpu_backend = runs_on_qnn_cpu(target.provider_options);
   if (!htp) return target;
   target.provider_options.try_emplace("soc_model", "77");
   target.provider_options.try_emplace("htp_arch", "73");

@@ -30,6 +30,9 @@ struct Capabilities {
   bool integer_inputs = true;         // value-dependent integers may be fed
   bool op_trace = false;              // writes which source nodes each device operation came from
   bool fallback_switch = false;       // session.disable_cpu_ep_fallback works
+  bool cycle_profile = false;         // writes the cycles of each device operation
+  bool op_affinity = false;           // nodes can be pinned to the CPU by operator type
+  bool cpu_backend = false;           // the provider's own back end computes on the CPU
   bool free_dimensions = true;        // takes graphs with free dimensions
   bool device = false;                // a provider other than the CPU's is asked for: it must take nodes
   std::optional<DType> storage_type;  // type in which it keeps float32 tensors; nullopt: as declared

@@ -141,6 +141,12 @@ TEST_F(TargetFiles, AbsentProvidersSayWhatToInstall) {
   EXPECT_THAT(resolve_failure("qnn:htp,library=/no/such.so", search_).message(), HasSubstr("/no/such.so is absent"));
   touch("site/onnxruntime_qnn/libonnxruntime_providers_qnn.so");
   EXPECT_THAT(resolve_failure("qnn:cpu", search_).message(), HasSubstr("libQnnCpu.so is absent"));
+  touch("site/onnxruntime_qnn/libQnnHtp.so");
+  // Whatever the target is called, its options say whether the accelerator or a CPU computes.
+  EXPECT_FALSE(resolve_target(spec("qnn:htp"), search_)->capabilities.cpu_backend);
+  EXPECT_TRUE(resolve_target(spec("qnn:htp,backend_type=cpu"), search_)->capabilities.cpu_backend);
+  EXPECT_TRUE(resolve_target(spec("qnn:htp,backend_path=/x/libQnnCpu.so"), search_)->capabilities.cpu_backend);
+  EXPECT_FALSE(resolve_target(spec("qnn:cpu,backend_type=htp"), search_)->capabilities.cpu_backend);
   EXPECT_THAT(resolve_failure("qnn:dsp", search_).message(), HasSubstr("no back end \"dsp\""));
   EXPECT_THAT(resolve_failure("ort:X").message(), HasSubstr("library=PATH is missing"));
   EXPECT_THAT(resolve_failure("ort,library=/x").message(), HasSubstr("name is missing"));

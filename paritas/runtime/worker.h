@@ -43,6 +43,9 @@ struct SessionRequest {
   Target target;
   std::vector<std::string> fetch;  // outputs to fetch; empty: all
   bool op_trace = false;           // ask the provider for its op trace, when the target can
+  // Existing folder into which the runtime, and a provider that can, write what they measured of each node (complete
+  // only when the session is closed); empty: nothing is measured.
+  Path profile_folder;
 };
 
 struct SessionInfo {

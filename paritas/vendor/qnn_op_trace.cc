@@ -24,6 +24,25 @@ Result<DeviceOp> parse_op(const Json& entry, const std::string& subject) {
   return op;
 }
 
+// Absent in older files.
+Status parse_left_nodes(const Json& json, const std::string& subject, OpTrace& trace) {
+  if (json.contains("unsupported_nodes")) {
+    PARITAS_ASSIGN(const Json* list, json_array(json, "unsupported_nodes", subject));
+    for (const Json& entry : *list) {
+      LeftNode node;
+      PARITAS_ASSIGN(node.name, json_string(entry, "node_name", subject));
+      PARITAS_ASSIGN(node.op, json_string(entry, "op_type", subject));
+      if (auto it = entry.find("reason"); it != entry.end() && it->is_string()) node.reason = it->get<std::string>();
+      trace.left.push_back(std::move(node));
+    }
+  }
+  if (!json.contains("summary")) return {};
+  PARITAS_ASSIGN(const Json* summary, json_object(json, "summary", subject));
+  if (!summary->contains("supported_nodes")) return {};
+  PARITAS_ASSIGN(trace.taken_nodes, json_uint(*summary, "supported_nodes", subject));
+  return {};
+}
+
 }  // namespace
 
 Result<OpTrace> parse_qnn_op_trace(std::string_view text, const std::string& subject) {
@@ -36,12 +55,18 @@ Result<OpTrace> parse_qnn_op_trace(std::string_view text, const std::string& sub
   PARITAS_ASSIGN(trace.model_name, json_string(json, "model_name", subject));
   PARITAS_ASSIGN(const Json* graphs, json_array(json, "subgraph_traces", subject));
   for (const Json& graph : *graphs) {
+    if (!graph.is_object()) return input_error(subject, "expected an object in \"subgraph_traces\"", "write it again");
+    trace.graphs.emplace_back();
+    if (auto it = graph.find("graph_name"); it != graph.end() && it->is_string())
+      trace.graphs.back() = it->get<std::string>();
     PARITAS_ASSIGN(const Json* mappings, json_array(graph, "op_mappings", subject));
     for (const Json& entry : *mappings) {
       PARITAS_ASSIGN(DeviceOp op, parse_op(entry, subject));
+      op.graph = trace.graphs.size() - 1;
       trace.ops.push_back(std::move(op));
     }
   }
+  PARITAS_TRY(parse_left_nodes(json, subject, trace));
   return trace;
 }
 

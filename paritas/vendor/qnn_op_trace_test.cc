@@ -68,6 +68,25 @@ TEST(QnnOpTrace, MalformedTracesAreRefusedWithTheCause) {
   EXPECT_THAT(changed("\"sources\": []", "\"sources\": [null]"), HasSubstr("expected an object"));
 }
 
+TEST(QnnOpTrace, PartitionsAndNodesLeftToOthers) {
+  const OpTrace trace =
+      read_qnn_op_trace(Path(PARITAS_SOURCE_DIR) / "tests/cases/data/placement/qnn_op_trace.json").value();
+  ASSERT_EQ(trace.graphs.size(), 2u);
+  EXPECT_THAT(trace.graphs[0], HasSubstr("QNNExecutionProvider_"));
+  EXPECT_EQ(trace.ops.front().graph, 0u);
+  EXPECT_EQ(trace.ops.back().graph, 1u);
+  ASSERT_EQ(trace.left.size(), 1u);
+  EXPECT_EQ(trace.left[0].name, "/attn/Softmax");
+  EXPECT_EQ(trace.left[0].op, "Softmax");
+  EXPECT_THAT(trace.left[0].reason, HasSubstr("op_affinity"));
+  EXPECT_EQ(trace.taken_nodes, 6u);
+  // Files of older providers tell neither.
+  EXPECT_FALSE(parse_qnn_op_trace(kTrace, "trace.json")->taken_nodes.has_value());
+  EXPECT_THAT(refusal(R"({"schema_version": 2, "backend_type": "htp", "model_name": "m", "subgraph_traces": [],
+                          "unsupported_nodes": [{"op_type": "Erf"}]})"),
+              HasSubstr("\"node_name\" is missing"));
+}
+
 TEST(QnnOpTrace, ReadsFiles) {
   const TestFolder folder;
   EXPECT_EQ(read_qnn_op_trace(folder.write("t.json", kTrace))->ops.size(), 3u);

@@ -160,6 +160,16 @@ def main():
     injected = result("inject", model, *inputs, "--device", "sim:fp16", "--each", "--at", pow_node + "local", "--at", pow_node + "offset(1)")
     must_fit(injected, "inject", "inject of a device's error and of an offset")
     must_fit(result("inject", model, *inputs, "--at", pow_node + "noise(1e-3)", "--feed-decisions"), "inject", "inject without a device")
+    run_placement_models = [sys.executable, source / "tests/cases/data/placement_models.py"]
+    subprocess.run(run_placement_models, check=True)
+    evidence = source / "tests/cases/data/placement"
+    files = ["--profile", evidence / "profile.json", "--op-trace", evidence / "qnn_op_trace.json",
+             "--cycles", evidence / "qnn_cycles.csv", "--context", evidence / "context.onnx"]
+    placed = result("placement", "attention.onnx", *files, "--require", "100%", "--pin", "Softmax=CPU")
+    must_fit(placed, "placement", "placement from evidence files")
+    Path("placed.json").write_text(json.dumps(placed))
+    live = ["placement", "attention.onnx", "--input", "x=x.npy", "--target", "cpu"]
+    must_fit(result(*live, "--against", "placed.json"), "placement", "placement of a session")
 
     project = Path("paritas.toml")
     project.write_text(PROJECT)
@@ -189,6 +199,8 @@ def main():
     must_not_fit(located, "locate", "a node without its figures", lambda r: r["nodes"][0].pop("local"))
     must_not_fit(searched, "locate", "a search without its tests", lambda r: r["search"].pop("tests"))
     must_not_fit(injected, "inject", "an experiment without its outputs", lambda r: r["experiments"][0].pop("outputs"))
+    must_not_fit(placed, "placement", "an unknown place", lambda r: r["placement"]["nodes"][0].update(place="moon"))
+    must_not_fit(placed, "placement", "a node without evidence", lambda r: r["placement"]["nodes"][0].pop("evidence"))
     must_not_fit(checked, "check", "no hash of the project", lambda r: r.pop("project_sha256"))
     must_not_fit(checked, "check", "an absent figure that passes", lambda r: r["tasks"][0]["result"]["outcome"]["absent"][0].update(verdict="pass"))
     must_not_fit(checked, "check", "an input without its hash", lambda r: r["inputs"][0]["tensors"][0].pop("tensor_sha256"))

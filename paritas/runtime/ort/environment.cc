@@ -168,6 +168,11 @@ Status Environment::Impl::append_provider(Ort::SessionOptions& options, const Se
     entries["enable_framework_op_trace"] = "1";
     entries["framework_op_trace_dir"] = trace_folder.string();
   }
+  if (!request.profile_folder.empty() && target.capabilities.cycle_profile) {
+    // What the user chose stays.
+    entries.try_emplace("profiling_level", "detailed");
+    entries.try_emplace("profiling_file_path", (request.profile_folder / "cycles.csv").string());
+  }
   options.AppendExecutionProvider_V2(env, {plugin_->devices.front()}, entries);
   return {};
 }
@@ -189,6 +194,7 @@ Result<std::unique_ptr<Session>> Environment::open(const SessionRequest& request
       return input_error(request.model.string(), "no such file", "check the path");
     Ort::SessionOptions options;
     apply_target(options, request.target);
+    if (!request.profile_folder.empty()) options.EnableProfiling((request.profile_folder / "profile").c_str());
     if (!request.external_data_folder.empty())
       options.AddConfigEntry("session.model_external_initializers_file_folder_path",
                              request.external_data_folder.c_str());

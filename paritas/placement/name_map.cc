@@ -1,0 +1,89 @@
+#include "paritas/placement/name_map.h"
+
+#include <algorithm>
+
+namespace paritas {
+namespace {
+
+constexpr std::string_view kMatMulAdd = "/MatMulAddFusion";
+constexpr std::string_view kNewReshape = "_new_reshape";
+constexpr size_t kMaxPieces = 16;  // of one name; real ones have two
+
+// "X_token_12" -> "X"
+std::string without_token(const std::string& name) {
+  const auto at = name.rfind("_token_");
+  if (at == std::string::npos || at + 7 >= name.size()) return name;
+  for (size_t i = at + 7; i < name.size(); ++i)
+    if (name[i] < '0' || name[i] > '9') return name;
+  return name.substr(0, at);
+}
+
+std::string without_suffix(const std::string& name, std::string_view suffix) {
+  const bool has = name.size() > suffix.size() && name.ends_with(suffix);
+  return has ? name.substr(0, name.size() - suffix.size()) : name;
+}
+
+}  // namespace
+
+NameMap::NameMap(const onnx_model::GraphIndex& index) : index_(index) {
+  for (size_t i = 0; i < index.nodes().size(); ++i) by_name_.emplace(index.nodes()[i].name, static_cast<int>(i));
+}
+
+int NameMap::exact(const std::string& name) const {
+  auto it = by_name_.find(name);
+  return it == by_name_.end() ? -1 : it->second;
+}
+
+std::vector<int> NameMap::find(const std::string& optimised) const {
+  const std::string plain = without_suffix(without_token(optimised), kNewReshape);
+  for (const std::string& name : {optimised, without_token(optimised), plain, without_token(plain)}) {
+    if (const int node = exact(name); node >= 0) return {node};
+    if (name.size() > kMatMulAdd.size() && name.ends_with(kMatMulAdd)) {
+      const int matmul = exact(without_suffix(name, kMatMulAdd));
+      if (matmul >= 0) return with_add(matmul);
+    }
+  }
+  return {};
+}
+
+std::vector<int> NameMap::with_add(int matmul) const {
+  std::vector<int> found = {matmul};
+  for (const std::string& output : index_.nodes()[static_cast<size_t>(matmul)].outputs)
+    for (int consumer : index_.consumers(output))
+      if (index_.nodes()[static_cast<size_t>(consumer)].op == "Add") found.push_back(consumer);
+  return found;
+}
+
+std::vector<int> NameMap::find_joined(const std::vector<std::string>& pieces, size_t* unknown) const {
+  std::vector<int> found;
+  size_t left = 0;
+  for (size_t i = 0; i < pieces.size();) {
+    std::string name = pieces[i];
+    std::vector<int> nodes = find(name);
+    size_t used = 1;
+    for (size_t more = 1; nodes.empty() && more < kMaxPieces && i + more < pieces.size(); ++more) {
+      name += ";" + pieces[i + more];
+      nodes = find(name);
+      if (!nodes.empty()) used = more + 1;
+    }
+    if (nodes.empty() && !is_made_up(pieces[i])) ++left;
+    found.insert(found.end(), nodes.begin(), nodes.end());
+    i += used;
+  }
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  if (unknown != nullptr) *unknown = left;
+  return found;
+}
+
+bool is_made_up(const std::string& optimised) {
+  if (optimised.find("__paritas_") != std::string::npos) return true;  // our own edits
+  const std::string plain = without_token(without_suffix(without_token(optimised), kNewReshape));
+  if (plain.rfind("gemm_input_", 0) == 0 || plain.rfind("gemm_output_", 0) == 0) return true;
+  // A bare operator with a number: "Transpose_token_417".
+  return plain != optimised && !plain.empty() && std::all_of(plain.begin(), plain.end(), [](char c) {
+           return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+         });
+}
+
+}  // namespace paritas

@@ -1,0 +1,77 @@
+#include "paritas/placement/requirement.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "paritas/placement/testing.h"
+
+namespace paritas {
+namespace {
+
+using namespace paritas::testing;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+PlacementAudit split() {
+  static const SmallGraph graph = small_graph();
+  AuditRequest request;
+  request.model = &graph.model;
+  request.index = &graph.index;
+  request.requested = kDevice;
+  PlacementEvidence evidence;
+  evidence.assignment = split_assignment();
+  return audit_placement(request, evidence).value();
+}
+
+RequirementOutcome check(const std::string& text) {
+  return check_requirement(parse_requirement(text).value(), split(), "m.onnx").value();
+}
+
+TEST(Requirements, AreParsedOrRefused) {
+  EXPECT_EQ(parse_requirement("100%")->share, 1.0);
+  EXPECT_EQ(parse_requirement("99.5%")->pattern, "");
+  EXPECT_EQ(parse_requirement("/a=b/*=50%")->pattern, "/a=b/*");
+  for (const char* wrong : {"100", "%", "all", "101%", "-1%", "=50%", "a=", "nan%", "5 %"})
+    EXPECT_THAT(parse_requirement(wrong).error().message(), HasSubstr("is not PERCENT%")) << wrong;
+}
+
+TEST(Requirements, OnTheWholeGraphCountOptimisedNodes) {
+  const RequirementOutcome all = check("100%");
+  EXPECT_FALSE(all.met);
+  EXPECT_TRUE(all.optimised);
+  EXPECT_EQ(all.on_device, 2u);
+  EXPECT_EQ(all.counted, 3u);
+  EXPECT_THAT(all.missing, ElementsAre("Softmax:s", "Identity:i"));
+  EXPECT_TRUE(check("66%").met);
+  EXPECT_FALSE(check("67%").met);  // 66.67 %
+  EXPECT_TRUE(check("0%").met);
+}
+
+TEST(Requirements, OnPatternsCountSourceNodes) {
+  EXPECT_TRUE(check("M*=100%").met);  // MatMul and Mul
+  EXPECT_FALSE(check("op:Softmax=100%").met);
+  EXPECT_THAT(check("op:Softmax=100%").missing, ElementsAre("Softmax:s"));
+  EXPECT_FALSE(check("Identity*=1%").met);  // nobody shows where it is
+  EXPECT_THAT(check("M*=100%").missing, IsEmpty());
+}
+
+TEST(Requirements, OnNothingAreMistakes) {
+  const auto refused = [&](const char* text) {
+    return check_requirement(parse_requirement(text).value(), split(), "m.onnx").error().message();
+  };
+  EXPECT_THAT(refused("Convolution*=100%"), HasSubstr("fits no node of m.onnx that depends on its inputs"));
+  EXPECT_THAT(refused("Neg*=100%"), HasSubstr("fits no node"));  // a constant is nowhere
+}
+
+TEST(Requirements, ThatNothingIsKnownOfAreNotMet) {
+  PlacementAudit nothing;
+  nothing.nodes = {{"a", "Add"}};
+  nothing.totals.source_nodes = 1;
+  EXPECT_FALSE(check_requirement(parse_requirement("1%").value(), nothing, "m")->met);
+  nothing = {};
+  EXPECT_FALSE(check_requirement(parse_requirement("0%").value(), nothing, "m")->met);
+}
+
+}  // namespace
+}  // namespace paritas

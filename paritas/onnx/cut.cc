@@ -102,7 +102,8 @@ class Splitter {
     for (const auto& output : index_.outputs()) {
       const int producer = index_.producer(output);
       const bool made_in_front = producer >= 0 && dependence_.depends(output) && front_.count(producer) != 0;
-      (made_in_front || in_cut(output) || index_.is_input(output) ? result_.front_outputs : result_.rear_outputs).push_back(output);
+      (made_in_front || in_cut(output) || index_.is_input(output) ? result_.front_outputs : result_.rear_outputs)
+          .push_back(output);
     }
   }
 

@@ -31,10 +31,11 @@ Result<std::string> resolve_tensor(const Model& model, const GraphIndex& index, 
 struct Cut {
   std::string name;
   std::vector<std::string> tensors;
-  std::vector<std::string> unread;         // of `tensors`: those that the rear half does not read
-  std::vector<std::string> front_inputs;   // graph inputs that the front half reads
-  std::vector<std::string> rear_inputs;    // graph inputs that only the rear half reads
-  std::vector<std::string> front_outputs;  // graph outputs that the front half makes, that are in the cut, or that are inputs
+  std::vector<std::string> unread;        // of `tensors`: those that the rear half does not read
+  std::vector<std::string> front_inputs;  // graph inputs that the front half reads
+  std::vector<std::string> rear_inputs;   // graph inputs that only the rear half reads
+  std::vector<std::string>
+      front_outputs;  // graph outputs that the front half makes, that are in the cut, or that are inputs
   std::vector<std::string> rear_outputs;
   // Tensors that do not depend on input values, but are made from a tensor of the other half (its shape): the caller
   // evaluates them, and they become constants.

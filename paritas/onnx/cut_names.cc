@@ -45,8 +45,7 @@ Result<std::vector<std::string>> search(const std::vector<std::string>& names, c
     for (const auto& name : names)
       if (name.size() <= kLongestSearched && std::regex_search(name, expression)) found.push_back(name);
   } catch (const std::regex_error& error) {
-    return usage_error(subject,
-                       fmt::format("\"{}\" is no tensor's name or suffix, and no regular expression", pattern),
+    return usage_error(subject, fmt::format("\"{}\" is no tensor's name or suffix, and no regular expression", pattern),
                        "paritas inspect --verbose lists the names");
   }
   return found;

@@ -181,9 +181,9 @@ RC_GTEST_PROP(CutProperty, AnySetOfTensorsIsJudgedRight, ()) {
     seen[tensor] = true;
     if (index.is_input(tensor)) reached = true;
     const int producer = index.producer(tensor);
-    if (producer < 0 || index.nodes()[static_cast<size_t>(producer)].op == "Shape") continue;
-    for (const auto* names : {&index.nodes()[static_cast<size_t>(producer)].inputs,
-                              &index.nodes()[static_cast<size_t>(producer)].captures})
+    if (producer < 0 || !dependence.depends(tensor)) continue;
+    for (const auto* names :
+         {&index.nodes()[static_cast<size_t>(producer)].inputs, &index.nodes()[static_cast<size_t>(producer)].captures})
       open.insert(open.end(), names->begin(), names->end());
   }
   RC_LOG() << cut.error().cause;

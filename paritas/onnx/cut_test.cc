@@ -134,7 +134,8 @@ TEST_F(CutTest, AnInputThatBothHalvesNeedIsPartOfTheCut) {
   g.input("x").input("mask").input("size");
   g.node("Mul", {"x", "mask"}, {"a"}).node("Mul", {"a", "mask"}, {"b"}).node("Mul", {"b", "size"}, {"y"}).output("y");
   use(g);
-  EXPECT_THAT(refusal("a"), AllOf(HasSubstr("a path goes round it, \"mask\" -> \"b\" -> \"y\""), HasSubstr("add \"mask\"")));
+  EXPECT_THAT(refusal("a"),
+              AllOf(HasSubstr("a path goes round it, \"mask\" -> \"b\" -> \"y\""), HasSubstr("add \"mask\"")));
   const Cut found = must(cut("a,mask"));
   EXPECT_THAT(found.tensors, ElementsAre("mask", "a"));
   EXPECT_THAT(found.front_inputs, ElementsAre("x", "mask"));
@@ -184,8 +185,7 @@ TEST_F(CutTest, ShapesOfTheOtherHalfBecomeConstants) {
   use(g);
   const Cut found = must(cut("a"));
   EXPECT_THAT(found.constants, ElementsAre("s2"));
-  const Halves halves =
-      must(extract_halves(*model_, found, {{"a", {DType::kF32, {2, 2}}}}, {{"s2", int64s({2, 2})}}));
+  const Halves halves = must(extract_halves(*model_, found, {{"a", {DType::kF32, {2, 2}}}}, {{"s2", int64s({2, 2})}}));
   EXPECT_THAT(names_of(halves.rear.graph().input()), ElementsAre("a"));
   EXPECT_THAT(node_names(halves.rear), ElementsAre("Relu:b", "Reshape:y"));
 }

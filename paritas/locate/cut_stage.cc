@@ -1,7 +1,10 @@
 #include "paritas/locate/cut_stage.h"
 
+#include <algorithm>
+
 #include "paritas/base/sha256.h"
 #include "paritas/locate/cross_cell.h"
+#include "paritas/runtime/marked_run.h"
 
 namespace paritas {
 namespace {
@@ -18,7 +21,10 @@ Result<Runner> start_runner(const LocateRequest& request, const ScratchFolder& s
   return Runner::start(target, options);
 }
 
-// Sizes as the runtime infers them, without a run.
+// Tensors that one session records to learn their sizes; their values are dropped at once.
+constexpr size_t kSizedAtOnce = 200;
+
+// Sizes as the runtime infers them; where it cannot, as they are in a run.
 Result<onnx_model::TensorBytes> inferred_bytes(const LocateRequest& request, const Model& model,
                                                const GraphIndex& index, const onnx_model::ValueDependence& dependence) {
   if (request.progress) request.progress("sizes of tensors, to propose cuts");
@@ -31,10 +37,24 @@ Result<onnx_model::TensorBytes> inferred_bytes(const LocateRequest& request, con
   PARITAS_ASSIGN(Runner runner, start_runner(request, scratch, "cut-sizes", request.reference));
   PARITAS_ASSIGN(const Session session, runner.open(marked));
   auto sizes = std::make_shared<std::map<std::string, uint64_t>>();
+  std::vector<std::string> open;
   for (const PortInfo& port : session.info().outputs) {
-    if (!port.dtype || std::any_of(port.dims.begin(), port.dims.end(), [](int64_t d) { return d < 0; })) continue;
-    const auto count = element_count(Shape(port.dims.begin(), port.dims.end()));
-    if (count) sizes->emplace(port.name, byte_size(*port.dtype, *count));
+    if (!port.dtype) continue;
+    const auto count = element_count(Shape(port.dims.begin(), port.dims.end()));  // refuses free dimensions
+    if (count)
+      sizes->emplace(port.name, byte_size(*port.dtype, *count));
+    else if (!index.is_output(port.name))
+      open.push_back(port.name);
+  }
+  for (size_t i = 0; i < open.size(); i += kSizedAtOnce) {
+    MarkedRequest marked_request;
+    marked_request.model = &model;
+    marked_request.inputs = request.inputs;
+    marked_request.memory_budget = request.memory_budget / 2;
+    marked_request.marks.assign(open.begin() + static_cast<std::ptrdiff_t>(i),
+                                open.begin() + static_cast<std::ptrdiff_t>(std::min(open.size(), i + kSizedAtOnce)));
+    PARITAS_ASSIGN(const MarkedRun run, run_marked(runner, marked_request));
+    for (const auto& [name, tensor] : run.tensors) sizes->emplace(name, tensor.bytes.size());
   }
   for (const auto& [name, tensor] : request.inputs) sizes->emplace(name, tensor.bytes.size());
   return [sizes](const std::string& tensor) -> std::optional<uint64_t> {

@@ -15,7 +15,7 @@ namespace {
 using NameSet = std::unordered_set<std::string>;
 
 constexpr size_t kMissingListed = 8;  // tensors that an error asks for by name
-constexpr size_t kPathNames = 6;      // tensors of a path that an error shows
+constexpr size_t kPathAround = 1;     // tensors of a path that an error shows on each side of the crossing
 
 class Splitter {
  public:
@@ -169,14 +169,17 @@ class Splitter {
     return {};
   }
 
-  static std::string shown(const std::vector<std::string>& path) {
+  // The ends of a path and what lies around `centre`, where it leaves the front half.
+  static std::string shown(const std::vector<std::string>& path, size_t centre) {
     std::string text;
+    bool gap = false;
     for (size_t i = 0; i < path.size(); ++i) {
-      if (path.size() > kPathNames && i == kPathNames / 2) {
-        i = path.size() - kPathNames / 2;
-        text += " -> ...";
+      if (i != 0 && i + 1 != path.size() && (i + kPathAround < centre || i > centre + kPathAround)) {
+        gap = true;
+        continue;
       }
-      text += fmt::format("{}\"{}\"", i ? " -> " : "", path[i]);
+      text += fmt::format("{}\"{}\"", i == 0 ? "" : gap ? " -> ... -> " : " -> ", path[i]);
+      gap = false;
     }
     return text;
   }
@@ -187,6 +190,7 @@ class Splitter {
     std::vector<std::string> path = path_to(tensor);
     const bool round = !path.empty();
     if (!round) path = {tensor};
+    const size_t centre = path.size() - 1;
     for (std::string at = via_.at(tensor); !at.empty(); at = via_.at(at)) path.push_back(at);
     std::string missing;
     for (size_t i = 0; i < crossing_.size() && i < kMissingListed; ++i)
@@ -194,10 +198,11 @@ class Splitter {
     if (crossing_.size() > kMissingListed) missing += fmt::format(" and {} more", crossing_.size() - kMissingListed);
     return usage_error(
         subject_,
-        round ? fmt::format("the cut does not separate {}: a path goes round it, {}", model_.subject(), shown(path))
+        round ? fmt::format("the cut does not separate {}: a path goes round it, {}", model_.subject(),
+                            shown(path, centre))
               : fmt::format("the cut is not one-way: \"{}\" lies in front of one tensor of the cut and behind another, "
                             "and the rear half reads it too, {}",
-                            tensor, shown(path)),
+                            tensor, shown(path, centre)),
         fmt::format("add {} to the cut, or cut elsewhere", missing));
   }
 

@@ -115,7 +115,7 @@ TEST_F(CutTest, ALongPathIsShortened) {
   }
   g.node("Relu", {"x"}, {"side"}).node("Add", {last, "t18"}, {"y"}).output("y");
   use(g);
-  EXPECT_THAT(refusal("t19"), HasSubstr("\"x\" -> \"t0\" -> \"t1\" -> ... -> \"t17\" -> \"t18\" -> \"y\""));
+  EXPECT_THAT(refusal("t19"), HasSubstr("\"x\" -> ... -> \"t17\" -> \"t18\" -> \"y\""));
 }
 
 TEST_F(CutTest, ACutThatIsNotOneWayIsRefused) {

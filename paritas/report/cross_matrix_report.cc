@@ -1,6 +1,6 @@
 #include "paritas/report/cross_matrix_report.h"
 
-#include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -50,11 +50,15 @@ std::string outcome_text(const MatrixCell& cell, const CrossMatrix* matrix) {
   return text;
 }
 
+std::string cosine_text(const PairMetrics& m) {
+  return m.differing == 0 ? "1" : std::isfinite(m.cosine) ? fmt::format("{:.6f}", m.cosine) : number(m.cosine);
+}
+
 void add_row(Table& table, const std::string& front, const std::string& rear, const MatrixCell& cell,
              const std::string& outcome) {
   const TensorComparison* t = shown_output(cell);
   table.row({front, rear, t == nullptr ? "-" : number(t->metrics->device_max),
-             t == nullptr ? "-" : number(t->metrics->cosine, 6), outcome});
+             t == nullptr ? "-" : cosine_text(*t->metrics), outcome});
 }
 
 std::string cut_line(const CrossMatrix& matrix, const Style& style) {
@@ -75,8 +79,7 @@ std::string front_error_line(const CrossMatrix& matrix) {
     if (worst == nullptr || !(row.metrics->cosine >= worst->metrics->cosine)) worst = &row;
   }
   if (worst == nullptr) return {};
-  return fmt::format("  device's front half: cosine {} or better at the {}; worst {}\n",
-                     number(worst->metrics->cosine, 6),
+  return fmt::format("  device's front half: cosine {} or better at the {}; worst {}\n", cosine_text(*worst->metrics),
                      measured == 1 ? "cut" : fmt::format("{} tensors of the cut", measured), worst->name);
 }
 
@@ -85,7 +88,7 @@ std::string share(const PlacementCounts& counts) {
                              : fmt::format("{} of {} nodes", counts.on(counts.requested), counts.total());
 }
 
-std::string block(const CrossMatrix& matrix, const CrossMatrices& all, const Style& style) {
+std::string block(const CrossMatrix& matrix, const CrossMatrices& all, bool simulated, const Style& style) {
   std::string out = cut_line(matrix, style);
   if (style.verbose)
     for (const CutTensorRow& row : matrix.tensors) out += fmt::format("  at {} {}\n", row.name, to_string(row.shape));
@@ -99,7 +102,7 @@ std::string block(const CrossMatrix& matrix, const CrossMatrices& all, const Sty
   if (matrix.cells.size() > 1) add_row(table, "device, uncut", "", all.whole, outcome_text(all.whole, nullptr));
   out += table.render(style, "  ");
   out += front_error_line(matrix);
-  if (matrix.front_placement.total() + matrix.rear_placement.total() > 0)
+  if (!simulated && matrix.front_placement.total() + matrix.rear_placement.total() > 0)
     out += fmt::format(
         "  on {}: front {}, rear {}\n",
         matrix.rear_placement.requested.empty() ? matrix.front_placement.requested : matrix.rear_placement.requested,
@@ -173,9 +176,9 @@ Json matrix_json(const CrossMatrix& matrix) {
 
 }  // namespace
 
-std::string cross_matrix_blocks(const CrossMatrices& matrices, const Style& style) {
+std::string cross_matrix_blocks(const CrossMatrices& matrices, bool simulated, const Style& style) {
   std::string out;
-  for (const CrossMatrix& matrix : matrices.cuts) out += block(matrix, matrices, style);
+  for (const CrossMatrix& matrix : matrices.cuts) out += block(matrix, matrices, simulated, style);
   for (const std::string& note : matrices.notes) out += dim(style, "note: " + note) + "\n";
   return out;
 }

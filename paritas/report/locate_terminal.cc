@@ -180,7 +180,8 @@ std::string terminal(const LocateResult& result, const Style& style) {
   for (size_t i = 0; i < result.reasons.size() && i < 3; ++i) out += (i == 0 ? "   " : pad) + result.reasons[i] + "\n";
   out += "\n" + outputs_table(result, style) + "\n";
   out += placement_line(result, style);
-  if (result.cross_matrices) out += "\n" + cross_matrix_blocks(*result.cross_matrices, style);
+  if (result.cross_matrices)
+    out += "\n" + cross_matrix_blocks(*result.cross_matrices, !result.device_simulated.empty(), style);
   if (!result.only_cuts) out += diagnosis(result, style);
   for (const Finding& finding : result.findings) out += finding_block(finding, style);
   for (const auto& pinned : result.pinned) out += dim(style, "pinned: " + pinned) + "\n";

@@ -61,14 +61,15 @@ class Worked {
     return &*runner_;
   }
 
-  Result<Run> run(const Model& model, const NamedTensors& inputs) {
-    auto result = attempt(model, inputs);
+  // `runs`: how often the session runs; what the last run gave is returned. Random operators begin anew with a session.
+  Result<Run> run(const Model& model, const NamedTensors& inputs, int runs = 1) {
+    auto result = attempt(model, inputs, runs);
     if (!result) runner_.reset();
     return result;
   }
 
  private:
-  Result<Run> attempt(const Model& model, const NamedTensors& inputs) {
+  Result<Run> attempt(const Model& model, const NamedTensors& inputs, int runs) {
     PARITAS_ASSIGN(Runner * runner, this->runner());
     ++sessions_;
     PARITAS_ASSIGN(Session session, runner->open(model));
@@ -76,7 +77,10 @@ class Worked {
     std::vector<std::string> fetch;  // sequences cannot be compared
     for (const PortInfo& port : session.info().outputs)
       if (port.dtype) fetch.push_back(port.name);
-    PARITAS_ASSIGN(RunReply reply, session.run(inputs, fetch));
+    RunReply reply;
+    for (int i = 0; i < runs; ++i) {
+      PARITAS_ASSIGN(reply, session.run(inputs, fetch));
+    }
     return Run{std::move(reply.outputs), session.info()};
   }
 
@@ -323,7 +327,7 @@ class CrossMatrixMaker {
 
   Status explain_difference(const Cut& cut, const Halves& halves, const Composed& reference, CrossMatrix& matrix) {
     progress(fmt::format("cut \"{}\": the reference's halves differ from its whole", cut.name));
-    PARITAS_ASSIGN(const Run again, reference_.run(*request_.model, request_.inputs));
+    PARITAS_ASSIGN(const Run again, reference_.run(*request_.model, request_.inputs, /*runs=*/2));
     PARITAS_ASSIGN(const bool repeats, equal_outputs(whole_, again.outputs));
     if (!repeats) {
       matrix.split = SplitStatus::kNotRepeatable;

@@ -115,3 +115,53 @@ What does not separate is refused, with the path that goes round.
   $ locate detr_mini.onnx --device sim:fp16 --only-cuts
   paritas: --only-cuts: there is no cut; name one with --cut, --cuts or --auto-cuts
   [2]
+
+A project's cuts are used by a step that names them, and its tasks judge every cell.
+
+  $ cat > p.toml << 'TOML'
+  > schema = "paritas.project/1"
+  > [model]
+  > reference = "detr_mini_fragile.onnx"
+  > [inputs.images]
+  > file = "images.npy"
+  > [inputs.orig_target_sizes]
+  > file = "orig_target_sizes.npy"
+  > [targets]
+  > reference = "cpu"
+  > device = "sim:fp16"
+  > [[task]]
+  > type = "detection"
+  > boxes = "boxes"
+  > scores = "scores"
+  > labels = "labels"
+  > format = "xyxy"
+  > [[gate]]
+  > task = "detection"
+  > metric = "unmatched"
+  > op = "<="
+  > value = 0
+  > [cuts]
+  > encoder = ["fpn.1.1.2/Mul_output_0", "pan.0.1.2/Mul_output_0", "pan.1.1.2/Mul_output_0"]
+  > [[step]]
+  > type = "locate"
+  > cuts = ["encoder"]
+  > only_cuts = true
+  > TOML
+  $ paritas check p.toml | sed -n '/^Cut/,/^$/p;/^Step/p'
+  Cut "encoder"   3 tensors, 134,400 bytes; 260 nodes in front, 544 behind
+    front          rear       boxes max    cosine  outcome
+    reference      reference      639.7         1  equals the whole, bit for bit
+    device         reference      639.7  0.999901  holds; detection: unmatched 0 <= 0
+    reference      device         647.0  0.803979  deviates; detection: unmatched 1 > 0
+    device         device         647.0  0.805228  deviates; detection: unmatched 1 > 0
+    device, uncut                 647.0  0.805228  deviates; detection: unmatched 1 > 0
+    device's front half: cosine 1.000000 or better at the 3 tensors of the cut; worst /enc/fpn.1/fpn.1.1/fpn.1.1.2/Mul_output_0
+  
+  $ sed -i 's/cuts = \["encoder"\]/cuts = ["decoder"]/' p.toml
+  $ paritas check p.toml
+  paritas: p.toml: the step "locate" names the cut "decoder", which [cuts] lacks; declare it: [cuts] decoder = ["tensor"]
+  [2]
+  $ sed -i 's/cuts = \["decoder"\]/cuts = ["encoder"]/; s/pan.1.1.2/1.1.2/' p.toml
+  $ paritas check p.toml
+  paritas: p.toml, [cuts], "encoder": "1.1.2/Mul_output_0" is the ending of 2 tensors: "/enc/fpn.1/fpn.1.1/fpn.1.1.2/Mul_output_0", "/enc/pan.1/pan.1.1/pan.1.1.2/Mul_output_0"; give more of the name, so that one is left
+  [2]

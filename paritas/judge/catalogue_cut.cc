@@ -84,9 +84,12 @@ Finding cut_each(const CutFacts& facts) {
   Finding f = make("cut-each", facts, true,
                    fmt::format("each half alone on the device breaks the outputs: the front half{}, the rear half{}.",
                                figures(facts.front_figure), figures(facts.rear_figure)));
-  f.shows = "there is a cause on either side of the cut";
-  f.does_not_show = fmt::format("that it is one and the same, which nodes, or {}", kOtherInputs);
-  f.next = "look for both: cut each half again";
+  f.shows = "either half deviates on the device although the other one is the reference's";
+  f.does_not_show = fmt::format(
+      "that there are two causes: a tensor of the cut that the device cannot hold breaks both halves; which nodes, or "
+      "{}",
+      kOtherInputs);
+  f.next = "cut elsewhere (--auto-cuts); when each half deviates at every cut, look for several causes";
   return f;
 }
 

@@ -446,6 +446,10 @@ class CrossMatrixMaker {
       options.threads = request_.threads;
       if (is_float(row.dtype)) options.storage_type = request_.device.capabilities.storage_type;
       PARITAS_ASSIGN(row.metrics, compare_tensors(reference->second, *device, options));
+      if (row.metrics->storage && row.metrics->storage->overflowed > 0)
+        matrix.notes.push_back(fmt::format(
+            "\"{}\" holds values up to {:.3g}, beyond {}: handing it over breaks the rear half on the device, too",
+            row.name, row.metrics->reference_max_abs, name(row.metrics->storage->type)));
     }
     return {};
   }

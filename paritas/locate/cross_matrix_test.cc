@@ -91,12 +91,21 @@ TEST_F(CrossMatrixTest, ConvictsTheRearHalf) {
   EXPECT_EQ(matrix.verdict, Verdict::kDeviates);
 }
 
+// 300 fits and so does what is handed over, but not the square in between.
 TEST_F(CrossMatrixTest, ConvictsTheFrontHalf) {
+  const auto result = must(run(squares().node("Sqrt", {"y"}, {"root"}).output("root"), "y", x(300)));
+  EXPECT_THAT(outcomes(result.cuts.at(0)),
+              ElementsAre(CellOutcome::kHolds, CellOutcome::kDeviates, CellOutcome::kHolds, CellOutcome::kDeviates));
+  EXPECT_EQ(result.findings.at(0).id, "cut-front");
+}
+
+TEST_F(CrossMatrixTest, ATensorThatTheDeviceCannotHoldBreaksBothHalves) {
   const auto result = must(run(squares(), "square", x(300)));
   EXPECT_THAT(outcomes(result.cuts.at(0)),
               ElementsAre(CellOutcome::kHolds, CellOutcome::kDeviates, CellOutcome::kDeviates, CellOutcome::kDeviates));
   // Handing 360000 to a float16 rear half overflows there, too: each half fails.
   EXPECT_EQ(result.findings.at(0).id, "cut-each");
+  EXPECT_THAT(result.cuts.at(0).notes, ElementsAre(HasSubstr("\"square\" holds values up to 3.6e+05, beyond float16")));
 }
 
 TEST_F(CrossMatrixTest, AcquitsBothHalves) {
@@ -140,7 +149,6 @@ TEST_F(CrossMatrixTest, AWrongSplitReportsNothingElse) {
                         const std::map<std::string, Tensor>& constants) -> Result<Halves> {
     PARITAS_ASSIGN(Halves halves, onnx_model::extract_halves(model, cut, types, constants));
     // The rear half's constant is another one.
-    onnx_model::testing::must(onnx_model::proto_from_tensor("thousand", floats({1}, {999})));
     auto& graph = halves.rear.graph();
     *graph.mutable_initializer(0) = must(onnx_model::proto_from_tensor("thousand", floats({1}, {999})));
     return halves;

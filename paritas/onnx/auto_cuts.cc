@@ -13,6 +13,8 @@ namespace {
 // What a border between modules is worth, in doublings of the bytes: 4 where top-level modules meet ("/enc", "/dec"),
 // then 2, 1 and so on. Our choice: it moves a cut to a border nearby, and never beyond a bottleneck.
 constexpr double kTopBorder = 4;
+// A half of fewer than this share of the nodes tells nothing that the whole does not.
+constexpr double kSmallestHalf = 0.02;
 constexpr size_t kMostTensors = 16;  // a place that needs more is no cut that anybody would use
 
 std::vector<std::string> module_path(const std::string& node) {
@@ -75,6 +77,8 @@ class Sweep {
       });
       for (const auto& output : index_.nodes()[static_cast<size_t>(node)].outputs)
         if (last_reader_.count(output) != 0 || index_.is_output(output)) live_.insert(output);
+      const auto smallest = static_cast<size_t>(kSmallestHalf * static_cast<double>(order_.size()));
+      if (i + 1 < smallest || order_.size() - i - 1 < smallest) continue;
       if (live_.empty() || live_.size() > kMostTensors) continue;
       if (auto place = place_at(i)) places.push_back(std::move(*place));
     }

@@ -79,8 +79,8 @@ std::string front_error_line(const CrossMatrix& matrix) {
     if (worst == nullptr || !(row.metrics->cosine >= worst->metrics->cosine)) worst = &row;
   }
   if (worst == nullptr) return {};
-  return fmt::format("  device's front half: cosine {} or better at the {}; worst {}\n", cosine_text(*worst->metrics),
-                     measured == 1 ? "cut" : fmt::format("{} tensors of the cut", measured), worst->name);
+  return fmt::format("  device's front half: lowest cosine {} of {} tensor{} of the cut, at {}\n",
+                     cosine_text(*worst->metrics), measured, measured == 1 ? "" : "s", worst->name);
 }
 
 std::string share(const PlacementCounts& counts) {

@@ -26,7 +26,7 @@ The fragile detector, cut at its three feature maps. The encoder may run in floa
     reference      device         0.1005  0.526082  deviates
     device         device         0.1002  0.524862  deviates
     device, uncut                 0.1002  0.524862  deviates
-    device's front half: cosine 1.000000 or better at the 3 tensors of the cut; worst /enc/fpn.1/fpn.1.1/fpn.1.1.2/Mul_output_0
+    device's front half: lowest cosine 1.000000 of 3 tensors of the cut, at /enc/fpn.1/fpn.1.1/fpn.1.1.2/Mul_output_0
   
   Finding   Cut "encoder" (at /enc/fpn.1/fpn.1.1/fpn.1.1.2/Mul_output_0,
             /enc/pan.0/pan.0.1/pan.0.1.2/Mul_output_0, /enc/pan.1/pan.1.1/pan.1.1.2/Mul_output_0): the
@@ -52,7 +52,7 @@ The healthy one is acquitted.
     reference      device         0.9624  1.000000  holds
     device         device         0.9624  1.000000  holds
     device, uncut                 0.9624  1.000000  holds
-    device's front half: cosine 1.000000 or better at the 3 tensors of the cut; worst /enc/fpn.1/fpn.1.1/fpn.1.1.2/Mul_output_0
+    device's front half: lowest cosine 1.000000 of 3 tensors of the cut, at /enc/fpn.1/fpn.1.1/fpn.1.1.2/Mul_output_0
   
   Note      Cut "encoder" (at /enc/fpn.1/fpn.1.1/fpn.1.1.2/Mul_output_0,
 
@@ -155,7 +155,7 @@ A project's cuts are used by a step that names them, and its tasks judge every c
     reference      device         647.0  0.803979  deviates; detection: unmatched 1 > 0
     device         device         647.0  0.805228  deviates; detection: unmatched 1 > 0
     device, uncut                 647.0  0.805228  deviates; detection: unmatched 1 > 0
-    device's front half: cosine 1.000000 or better at the 3 tensors of the cut; worst /enc/fpn.1/fpn.1.1/fpn.1.1.2/Mul_output_0
+    device's front half: lowest cosine 1.000000 of 3 tensors of the cut, at /enc/fpn.1/fpn.1.1/fpn.1.1.2/Mul_output_0
   
   $ sed -i 's/cuts = \["encoder"\]/cuts = ["decoder"]/' p.toml
   $ paritas check p.toml

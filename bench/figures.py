@@ -136,6 +136,26 @@ def fragile_htp(f: Figures) -> None:
     timed(f, "locate qnn:htp, whole command", 25, HTP)
 
 
+ENCODER = "encoder=fpn.1.1.2/Mul_output_0,pan.0.1.2/Mul_output_0,pan.1.1.2/Mul_output_0"
+
+
+def cut_htp(f: Figures) -> None:
+    """The fragile detector cut at its three feature maps."""
+    result, watch = locate(*detr("detr_mini_fragile"), HTP, [*GATE, "--cut", ENCODER, "--only-cuts"])
+    matrix = result["cross_matrix"][0]
+    tops = [next(o["device"]["max"] for o in cell["outputs"] if o["name"] == "scores") for cell in matrix["cells"]]
+    required = (0.9620, 0.9618, 0.3384, 0.3389)
+    f.line("cross matrix, qnn:htp", "split exact; 0.9620 / 0.9618 / 0.3384 / 0.3389, each +- 0.002; cut-rear",
+           f"split {matrix['split']}; {' / '.join(f'{x:.4f}' for x in tops)}; {faults(result)}; {watch.seconds:.1f} s",
+           matrix["split"] == "exact" and len(tops) == 4 and all(abs(a - b) <= 0.002 for a, b in zip(tops, required))
+           and faults(result) == ["cut-rear"])
+    cosines = [t["metrics"]["cosine"] for t in matrix["tensors"]]
+    f.line("cross matrix, features", "three cosines > 0.9999", ", ".join(f"{c:.6f}" for c in cosines),
+           len(cosines) == 3 and all(c > 0.9999 for c in cosines))
+    halves = [matrix[half]["placement"]["device_share"] for half in ("front", "rear")]
+    f.line("cross matrix, placement", "both halves wholly on the HTP", str(halves), halves == [1.0, 1.0])
+
+
 def healthy(f: Figures, device: str, name: str) -> None:
     result, _ = locate(*detr("detr_mini"), device, GATE)
     free, all_free = under(result, forced=False)
@@ -314,6 +334,7 @@ def main() -> None:
     f = Figures(options.only, qnn)
     print(f"load average {os.getloadavg()[0]:.1f}, {os.cpu_count()} cores", flush=True)
     cases = [("fragile-sim", fragile_sim, False), ("fragile-htp", fragile_htp, True),
+             ("cut-htp", cut_htp, True),
              ("healthy-sim", lambda x: healthy(x, "sim:fp16", "sim:fp16"), False),
              ("healthy-htp", lambda x: healthy(x, HTP, "qnn:htp"), True),
              ("published", lambda x: published(x, "sim:fp16", "sim:fp16"), False),

@@ -1,5 +1,6 @@
 #include <CLI/CLI.hpp>
 
+#include "paritas/base/files.h"
 #include "paritas/cli/commands.h"
 #include "paritas/cli/common.h"
 #include "paritas/locate/locate.h"
@@ -12,15 +13,34 @@ struct Options {
   CommonOptions common;
   RunOptions run;
   std::string model, reference = "cpu", device, gates_file;
-  std::vector<std::string> gates;
+  std::vector<std::string> gates, cuts;
+  std::string cuts_file, save_cuts;
+  int auto_cuts = 0;
+  bool only_cuts = false;
   double injection_seconds = -1;
   bool search = false;
   int search_sessions = 60;
   double search_seconds = 600;
 };
 
+Result<CutRequest> cut_request(const Options& o) {
+  CutRequest request;
+  for (const std::string& text : o.cuts) {
+    PARITAS_ASSIGN(auto spec, onnx_model::parse_cut(text, "--cut"));
+    request.given.push_back(std::move(spec));
+  }
+  if (!o.cuts_file.empty()) request.file = o.cuts_file;
+  request.automatic = o.auto_cuts;
+  request.only = o.only_cuts;
+  if (!request.any() && (o.only_cuts || !o.save_cuts.empty()))
+    return usage_error(o.only_cuts ? "--only-cuts" : "--save-cuts", "there is no cut",
+                       "name one with --cut, --cuts or --auto-cuts");
+  return request;
+}
+
 Result<int> execute(const Options& o) {
   PARITAS_TRY(check_json_target(o.common));
+  if (!o.save_cuts.empty()) PARITAS_TRY(check_output_file(o.save_cuts, o.common.force));
   LocateRequest request;
   request.model = o.model;
   PARITAS_ASSIGN(request.gates,
@@ -40,6 +60,7 @@ Result<int> execute(const Options& o) {
   PARITAS_ASSIGN(request.reference, resolve_target(reference, search));
   PARITAS_ASSIGN(request.device, resolve_target(device, search));
   PARITAS_ASSIGN(request.worker, worker_options(o.run, search));
+  PARITAS_ASSIGN(request.cuts, cut_request(o));
   request.scratch_root = scratch_root();
   request.threads = jobs(o.common);
   request.tool_version = PARITAS_VERSION;
@@ -50,6 +71,8 @@ Result<int> execute(const Options& o) {
     return locate(request);
   }();
   PARITAS_TRY(result);
+  if (!o.save_cuts.empty())
+    PARITAS_TRY(write_text_atomically(o.save_cuts, result->cross_matrices->cut_file, o.common.force));
   const Json json = o.common.json.empty() ? Json() : to_json(*result);
   PARITAS_TRY(emit(o.common, terminal(*result, terminal_style(o.common)), json));
   return exit_code(result->verdict);
@@ -83,6 +106,19 @@ Action add_locate(CLI::App& app) {
       ->type_name("S")
       ->check(CLI::Range(0.0, 1e7))
       ->capture_default_str();
+  command
+      ->add_option("--cut", o->cuts,
+                   "Cut the model at tensors, by name, unique ending or regular expression; each half then runs on "
+                   "both sides (repeatable)")
+      ->type_name("[NAME=]TENSOR,...")
+      ->allow_extra_args(false);
+  command->add_option("--auto-cuts", o->auto_cuts, "Propose N cuts, spread over the network")
+      ->type_name("N")
+      ->check(CLI::Range(1, 100));
+  command->add_option("--cuts", o->cuts_file, "Cuts of a file that --save-cuts wrote; each is validated anew")
+      ->type_name("FILE");
+  command->add_option("--save-cuts", o->save_cuts, "Write the cuts of this call")->type_name("FILE");
+  command->add_flag("--only-cuts", o->only_cuts, "Leave the rest of the diagnosis away");
   add_common(*command, o->common);
   command->footer(
       "Exit code: 0 pass, or not judged when no gate covers an output; 1 deviates or invalid; 2 an input is wrong;\n"
@@ -90,7 +126,8 @@ Action add_locate(CLI::App& app) {
       "Examples:\n"
       "  paritas locate model.onnx --input images=images.npy --device sim:fp16 --gate 'scores: cosine>=0.99'\n"
       "  paritas locate model.onnx --input images=images.npy --device qnn:htp,soc_model=77,htp_arch=73 --json "
-      "locate.json");
+      "locate.json\n"
+      "  paritas locate model.onnx --input images=images.npy --device sim:fp16 --cut encoder=map0,map1 --only-cuts");
   return [o] {
     auto code = execute(*o);
     return code ? *code : fail(code.error());

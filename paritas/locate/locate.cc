@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "paritas/locate/cut_stage.h"
 #include "paritas/locate/deviation.h"
 #include "paritas/locate/explain.h"
 #include "paritas/locate/figures.h"
@@ -68,12 +69,19 @@ class Locating {
     PARITAS_TRY(check_gates(given));
     if (request_.search && request_.gates.empty())
       return usage_error("--search", "no gate says what must hold", "declare it, e.g. --gate 'scores: cosine>=0.99'");
+    if (request_.search && request_.cuts.only)
+      return usage_error("--only-cuts", "the search is part of the rest of the diagnosis", "leave away one of them");
     PARITAS_ASSIGN(auto model, pin_to_inputs(given, request_.inputs, request_.dims, &result_.pinned));
+    std::optional<CutStage> cuts;
+    if (request_.cuts.any()) {
+      PARITAS_ASSIGN(cuts, CutStage::plan(request_, model));
+      if (request_.cuts.only) return only_cuts(given, *cuts);
+    }
     PARITAS_ASSIGN(Runners runners, start_runners(request_));
     PARITAS_ASSIGN(Gathering gathering, gather(request_, model, runners.reference, runners.device, runners.probes));
     evidence_ = std::move(gathering.evidence);
     take_over(gathering);
-    describe(given, runners);
+    describe(given, runners.reference.worker().identity(), runners.device.worker().identity());
     PARITAS_TRY(make_figures());
     const Deviation deviation = find_deviation(evidence_, result_.outputs, result_.nodes, request_.gates);
     std::unordered_set<std::string> sinks;
@@ -94,6 +102,7 @@ class Locating {
     input.demanded = std::any_of(result_.outputs.begin(), result_.outputs.end(), breaks_without_gate_or_by_it);
     explain(input, result_);
     PARITAS_TRY(search(sensitivities, runners));
+    if (cuts) PARITAS_TRY(add_cuts(*cuts));
     judge();
     result_.seconds_total = since_start();
     return std::move(result_);
@@ -117,7 +126,7 @@ class Locating {
     result_.device = request_.device.spec.text;
     for (const Gate& gate : request_.gates.gates) result_.gate_texts.push_back(gate.text());
     result_.gates_sha256 = request_.gates.sha256;
-    result_.notes = gathering.notes;
+    result_.notes.insert(result_.notes.end(), gathering.notes.begin(), gathering.notes.end());
     result_.decisions = evidence_.decisions;
     result_.forced = evidence_.forced;
     result_.placement = evidence_.placement.counts;
@@ -129,9 +138,9 @@ class Locating {
     result_.sessions = static_cast<uint64_t>(gathering.device_sessions);
   }
 
-  void describe(const onnx_model::Model& model, Runners& runners) {
-    result_.reference_info = make_run_info(model, request_.reference, runners.reference.worker().identity());
-    result_.device_info = make_run_info(model, request_.device, runners.device.worker().identity());
+  void describe(const onnx_model::Model& model, const RuntimeIdentity& reference, const RuntimeIdentity& device) {
+    result_.reference_info = make_run_info(model, request_.reference, reference);
+    result_.device_info = make_run_info(model, request_.device, device);
     for (RunInfo* info : {&result_.reference_info, &result_.device_info}) {
       info->tool_version = request_.tool_version;
       info->pinned = result_.pinned;
@@ -238,8 +247,38 @@ class Locating {
     return {};
   }
 
+  Status add_cuts(const CutStage& cuts) {
+    PARITAS_ASSIGN(result_.cross_matrices, cuts.run(request_));
+    const auto& found = result_.cross_matrices->findings;
+    result_.findings.insert(result_.findings.end(), found.begin(), found.end());
+    return {};
+  }
+
+  // The cross matrix alone: outputs are those of the uncut model on the device.
+  Result<LocateResult> only_cuts(const onnx_model::Model& model, const CutStage& cuts) {
+    PARITAS_TRY(add_cuts(cuts));
+    const CrossMatrices& matrices = *result_.cross_matrices;
+    if (!matrices.whole.failure.empty())
+      result_.notes.push_back("the uncut model on the device: " + matrices.whole.failure);
+    take_over({});
+    result_.only_cuts = true;
+    result_.outputs = cuts.outputs(matrices);
+    result_.placement = matrices.whole_placement;
+    result_.sessions = matrices.sessions;
+    describe(model, matrices.reference_identity, matrices.device_identity);
+    judge();
+    result_.seconds_total = since_start();
+    return std::move(result_);
+  }
+
   void judge() {
     VerdictBuilder builder;
+    if (result_.cross_matrices)
+      for (const CrossMatrix& matrix : result_.cross_matrices->cuts)
+        if (matrix.verdict == Verdict::kInvalid)
+          builder.invalid(
+              fmt::format("cut \"{}\": {}", matrix.name, matrix.reasons.empty() ? "" : matrix.reasons.front()));
+    if (result_.only_cuts && result_.outputs.empty()) builder.not_judged("the device could not run the uncut model");
     for (const OutputRow& row : result_.outputs) {
       const std::string reason = row.pair.name + ": " + row.pair.rule;
       switch (row.pair.verdict) {

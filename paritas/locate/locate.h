@@ -6,6 +6,7 @@
 #include <string>
 
 #include "paritas/judge/gates.h"
+#include "paritas/locate/cuts.h"
 #include "paritas/locate/types.h"
 #include "paritas/runtime/target.h"
 #include "paritas/runtime/worker.h"
@@ -31,6 +32,7 @@ struct LocateRequest {
   };
   std::optional<Search> search;
   std::optional<double> injection_seconds;  // default: 2 s, or half of what the runs took when that is more
+  CutRequest cuts;                          // see cross_matrix.h
   std::string tool_version;
   std::function<void(const std::string& stage)> progress;  // may be empty
 };

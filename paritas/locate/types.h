@@ -8,6 +8,7 @@
 
 #include "paritas/compare/compare.h"
 #include "paritas/judge/finding.h"
+#include "paritas/locate/cross_matrix_types.h"
 #include "paritas/metrics/pair_metrics.h"
 #include "paritas/recording/provenance.h"
 
@@ -131,6 +132,8 @@ struct LocateResult {
   PlacementCounts probe_placement;  // local probes
   std::vector<ProbeEffect> probe_effect;
   std::optional<RestoreSearch> search;
+  std::optional<CrossMatrices> cross_matrices;  // when cuts were asked for
+  bool only_cuts = false;                       // the rest of the diagnosis was not asked for
   std::vector<Finding> findings;
   std::vector<std::string> notes;
   double seconds_reference = 0, seconds_device = 0, seconds_probes = 0, seconds_injection = 0, seconds_total = 0;

@@ -8,6 +8,7 @@
 #include "paritas/compare/conclude.h"
 #include "paritas/locate/locate.h"
 #include "paritas/onnx/edit.h"
+#include "paritas/project/cut_tasks.h"
 #include "paritas/project/plan.h"
 #include "paritas/project/read_parts.h"
 #include "paritas/project/recorded_inputs.h"
@@ -261,6 +262,20 @@ class Check {
     return {};
   }
 
+  CutRequest cuts_of(const LocateStep& step) const {
+    CutRequest cuts;
+    cuts.given_by = plan_.project.subject + ", [cuts]";
+    for (const std::string& name : step.cuts)
+      for (const NamedPositions& declared : plan_.project.cuts)
+        if (declared.name == name) cuts.given.push_back({declared.name, declared.tensors});
+    cuts.only = step.only_cuts;
+    if (!cuts.any()) return cuts;
+    // Labels are one a row of all samples: they fit a cell only when there is one sample.
+    const auto& labels = plan_.inputs.samples.size() == 1 ? plan_.labels : decltype(plan_.labels)();
+    cuts.judge_tasks = cell_judge(plan_.project, plan_.inputs.samples[step.sample], labels, reference_quantisation_);
+    return cuts;
+  }
+
   // Says where a deviation comes from; the verdict is not its own.
   Status run_locate(const LocateStep& step) {
     StepResult result;
@@ -287,6 +302,7 @@ class Check {
     request.threads = request_.threads;
     request.injection_seconds = step.injection_seconds;
     request.tool_version = request_.tool_version;
+    request.cuts = cuts_of(step);
     request.progress = [&](const std::string& stage) { progress("locate: " + stage); };
     auto located = locate(request);
     // It only explains: a search that fails must not take the verdict with it.

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "paritas/base/glob.h"
-#include "paritas/onnx/edit.h"
+#include "paritas/onnx/cut.h"
 #include "paritas/project/read_parts.h"
 #include "paritas/project/task_checks.h"
 #include "paritas/runtime/inputs.h"
@@ -66,22 +66,21 @@ class Planner {
     PARITAS_ASSIGN(plan_.model, plan_.files.resolve(model.reference));
     PARITAS_ASSIGN(Model loaded, Model::load(plan_.model));
     PARITAS_ASSIGN(const GraphIndex index, GraphIndex::build(loaded));
-    return check_positions(index);
+    return check_positions(loaded, index);
   }
 
   // Cuts and probes outlive releases of a model: what a new export renamed must be noticed.
-  Status check_positions(const GraphIndex& index) {
+  Status check_positions(const Model& model, const GraphIndex& index) {
     std::vector<std::string> tensors = index.inputs(), nodes;
     for (const auto& node : index.nodes()) {
       nodes.push_back(node.name);
       tensors.insert(tensors.end(), node.outputs.begin(), node.outputs.end());
     }
+    const auto dependence = onnx_model::value_dependence(model, index);
     for (const NamedPositions& cut : plan_.project.cuts)
       for (const std::string& tensor : cut.tensors)
-        if (!holds(tensors, tensor))
-          return usage_error(fmt::format("{}, [cuts]", plan_.project.subject),
-                             fmt::format("\"{}\": {} has no tensor \"{}\"", cut.name, plan_.model.string(), tensor),
-                             "paritas inspect lists its tensors with --verbose");
+        PARITAS_TRY(onnx_model::resolve_tensor(model, index, dependence, tensor,
+                                               fmt::format("{}, [cuts], \"{}\"", plan_.project.subject, cut.name)));
     for (const std::string& position : plan_.project.probes) {
       ProbeMatch match{position, 0};
       for (const auto* names : {&nodes, &tensors})

@@ -173,6 +173,12 @@ Status check_consistent(const Project& p) {
     return usage_error(p.subject, "cuts and probes are positions in a model, and there is none",
                        "add [model] reference = \"model.onnx\"");
   for (const ProjectStep& step : p.steps) {
+    if (const auto* locate = std::get_if<LocateStep>(&step))
+      for (const std::string& name : locate->cuts)
+        if (std::none_of(p.cuts.begin(), p.cuts.end(), [&](const NamedPositions& cut) { return cut.name == name; }))
+          return usage_error(p.subject,
+                             fmt::format("the step \"locate\" names the cut \"{}\", which [cuts] lacks", name),
+                             fmt::format("declare it: [cuts] {} = [\"tensor\"]", name));
     if (std::holds_alternative<LocateStep>(step) && (p.reference.target.empty() || p.device.target.empty()))
       return usage_error(p.subject, "the step \"locate\" runs the model on both sides, but one is a recording",
                          "name two targets, or leave the step out");

@@ -74,6 +74,8 @@ struct LocateStep {
   uint64_t sample = 0;
   bool always = false;  // else only when the verdict is no pass
   std::optional<double> injection_seconds;
+  std::vector<std::string> cuts;  // names of [cuts]: a cross matrix for each
+  bool only_cuts = false;         // and nothing else
 };
 
 // Does the model read its size input as [width, height] or as [height, width]?

@@ -174,6 +174,13 @@ Result<LocateStep> read_locate(SpecReader& reader) {
   PARITAS_TRY(reader.optional_number("injection_seconds", step.injection_seconds));
   if (step.injection_seconds && !(*step.injection_seconds >= 0 && *step.injection_seconds <= 1e6))
     return usage_error(reader.subject(), "\"injection_seconds\" must be in [0, 1e6]");
+  PARITAS_TRY(reader.texts("cuts", step.cuts));
+  if (const Json* only = reader.raw("only_cuts")) {
+    if (!only->is_boolean()) return usage_error(reader.subject(), "\"only_cuts\" must be true or false");
+    step.only_cuts = only->get<bool>();
+  }
+  if (step.only_cuts && step.cuts.empty())
+    return usage_error(reader.subject(), "\"only_cuts\" needs cuts", "name some of [cuts]: cuts = [\"encoder\"]");
   PARITAS_TRY(reader.finish());
   return step;
 }

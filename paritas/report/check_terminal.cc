@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "paritas/report/cross_matrix_report.h"
 #include "paritas/report/reports.h"
 
 namespace paritas {
@@ -50,9 +51,12 @@ std::string steps_text(const CheckResult& result, const Style& style) {
       out += wrap(fmt::format("{}: {}", step.type, step.size_probe->text), "Step       ", "           ", style.width);
     if (!step.locate) continue;
     const LocateResult& located = *step.locate;
-    out += fmt::format("Step       locate: {}\n", located.first_divergence.empty()
-                                                      ? "no first divergence was found"
-                                                      : "first divergence at " + located.first_divergence);
+    if (!located.only_cuts)
+      out += fmt::format("Step       locate: {}\n", located.first_divergence.empty()
+                                                        ? "no first divergence was found"
+                                                        : "first divergence at " + located.first_divergence);
+    if (located.cross_matrices)
+      out += "\n" + cross_matrix_blocks(*located.cross_matrices, !located.device_simulated.empty(), style);
     for (const Finding& finding : located.findings)
       if (finding.severity == Severity::kFault || style.verbose)
         out += wrap("finding: " + finding.text, "           ", "             ", style.width);

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "paritas/report/cross_matrix_report.h"
 #include "paritas/report/finding_text.h"
 #include "paritas/report/reports.h"
 #include "paritas/report/search_report.h"
@@ -146,6 +147,22 @@ std::string coverage_line(const LocateResult& result) {
   return text;
 }
 
+std::string diagnosis(const LocateResult& result, const Style& style) {
+  std::string out = decisions_lines(result, style);
+  out += wrap(coverage_line(result), bold(style, "Tensors") + "        ", std::string(15, ' '), style.width) + "\n";
+  out += ranked_table(result, style) + "\n";
+  if (!result.first_divergence.empty())
+    out += bold(style, "First divergence") + "   " + result.first_divergence + "; what deviates behind it inherits\n\n";
+  return out;
+}
+
+std::string times(const LocateResult& result) {
+  if (result.only_cuts) return fmt::format("\n{:.1f} s in all\n", result.seconds_total);
+  return fmt::format("\n{:.1f} s reference, {:.1f} s device, {:.1f} s probes, {:.1f} s injection; {:.1f} s in all\n",
+                     result.seconds_reference, result.seconds_device, result.seconds_probes, result.seconds_injection,
+                     result.seconds_total);
+}
+
 }  // namespace
 
 std::string terminal(const LocateResult& result, const Style& style) {
@@ -154,18 +171,14 @@ std::string terminal(const LocateResult& result, const Style& style) {
   for (size_t i = 0; i < result.reasons.size() && i < 3; ++i) out += (i == 0 ? "   " : pad) + result.reasons[i] + "\n";
   out += "\n" + outputs_table(result, style) + "\n";
   out += placement_line(result, style);
-  out += decisions_lines(result, style);
-  out += wrap(coverage_line(result), bold(style, "Tensors") + "        ", std::string(15, ' '), style.width) + "\n";
-  out += ranked_table(result, style) + "\n";
-  if (!result.first_divergence.empty())
-    out += bold(style, "First divergence") + "   " + result.first_divergence + "; what deviates behind it inherits\n\n";
+  if (result.cross_matrices)
+    out += "\n" + cross_matrix_blocks(*result.cross_matrices, !result.device_simulated.empty(), style);
+  if (!result.only_cuts) out += diagnosis(result, style);
   if (result.search) out += search_block(*result.search, style) + "\n";
   for (const Finding& finding : result.findings) out += finding_block(finding, style);
   for (const auto& pinned : result.pinned) out += dim(style, "pinned: " + pinned) + "\n";
   for (const std::string& note : result.notes) out += dim(style, "note: " + note) + "\n";
-  out += fmt::format("\n{:.1f} s reference, {:.1f} s device, {:.1f} s probes, {:.1f} s injection; {:.1f} s in all\n",
-                     result.seconds_reference, result.seconds_device, result.seconds_probes, result.seconds_injection,
-                     result.seconds_total);
+  out += times(result);
   return out;
 }
 

@@ -1,5 +1,6 @@
 #include "paritas/compare/result_json.h"
 #include "paritas/judge/metric_table.h"
+#include "paritas/report/cross_matrix_report.h"
 #include "paritas/report/locate_json.h"
 #include "paritas/report/reports.h"
 #include "paritas/report/search_report.h"
@@ -87,6 +88,11 @@ Json to_json(const LocateResult& result) {
                 {"changed", e.changed}};
   });
   if (result.search) json["search"] = to_json(*result.search);
+  if (result.cross_matrices) {
+    json["only_cuts"] = result.only_cuts;
+    json["cross_matrix"] = cross_matrix_json(*result.cross_matrices);
+    json["uncut"] = uncut_json(*result.cross_matrices);
+  }
   fill("findings", result.findings, [](const Finding& f) { return to_json(f); });
   json["notes"] = result.notes;
   json["seconds"] = {{"reference", result.seconds_reference},

@@ -55,7 +55,7 @@ Names that the model does not have.
   paritas: p.toml, [probes]: detr_mini.onnx has no node or tensor "/dec/layers.9/*"; paritas inspect lists them with --verbose
   [2]
   $ with '[cuts]' 'encoder = ["feature_9"]'
-  paritas: p.toml, [cuts]: "encoder": detr_mini.onnx has no tensor "feature_9"; paritas inspect lists its tensors with --verbose
+  paritas: p.toml, [cuts], "encoder": "feature_9" matches no tensor of detr_mini.onnx; give a tensor's name, its unique ending, or a regular expression; paritas inspect --verbose lists the names
   [2]
   $ with '[inputs.image]' 'file = "images.npy"'
   paritas: p.toml: input "image" is not in detr_mini.onnx; it has "images" float32 [1,3,160,160] and "orig_target_sizes" int64 [1,2]; correct it under [inputs]

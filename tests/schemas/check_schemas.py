@@ -170,6 +170,13 @@ def main():
     Path("placed.json").write_text(json.dumps(placed))
     live = ["placement", "attention.onnx", "--input", "x=x.npy", "--target", "cpu"]
     must_fit(result(*live, "--against", "placed.json"), "placement", "placement of a session")
+    cut = "encoder=fpn.1.1.2/Mul_output_0,pan.0.1.2/Mul_output_0,pan.1.1.2/Mul_output_0"
+    crossed = locate(model, *inputs, "--device", "sim:fp16", "--cut", cut, "--only-cuts", "--save-cuts", "cuts.json")
+    must_fit(crossed, "locate", "locate with a cut alone")
+    must_not_fit(crossed, "locate", "a cell of another kind", lambda r: r["cross_matrix"][0]["cells"][0].update(front="gpu"))
+    stored = json.loads(Path("cuts.json").read_text())
+    must_fit(stored, "cuts", "a cut file")
+    must_not_fit(stored, "cuts", "a cut without tensors", lambda r: r["cuts"][0].update(tensors=[]))
 
     project = Path("paritas.toml")
     project.write_text(PROJECT)

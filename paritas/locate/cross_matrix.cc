@@ -1,0 +1,493 @@
+#include "paritas/locate/cross_matrix.h"
+
+#include <algorithm>
+#include <chrono>
+#include <unordered_set>
+
+#include <fmt/format.h>
+
+#include "paritas/compare/compare.h"
+#include "paritas/locate/cross_cell.h"
+#include "paritas/placement/node_table.h"
+#include "paritas/runtime/marked_run.h"
+#include "paritas/runtime/run_info.h"
+
+namespace paritas {
+namespace {
+
+using catalogue::CellOutcome;
+using onnx_model::Cut;
+using onnx_model::Halves;
+using onnx_model::Model;
+
+const Tensor* find(const NamedTensors& tensors, const std::string& name) {
+  for (const auto& [n, tensor] : tensors)
+    if (n == name) return &tensor;
+  return nullptr;
+}
+
+// The graph inputs of `model` out of what is known.
+Result<NamedTensors> inputs_of(const Model& model, const NamedTensors& known, const NamedTensors& more) {
+  NamedTensors fed;
+  for (const auto& input : onnx_model::describe_inputs(model)) {
+    const Tensor* tensor = find(more, input.name);
+    if (tensor == nullptr) tensor = find(known, input.name);
+    if (tensor == nullptr)
+      return runtime_error(model.subject(), fmt::format("nothing was computed for \"{}\"", input.name));
+    fed.emplace_back(input.name, *tensor);
+  }
+  return fed;
+}
+
+struct Run {
+  NamedTensors outputs;
+  SessionInfo session;
+};
+
+// A worker that is started when it is needed, and anew after a failure: what crashed once must not take the rest.
+class Worked {
+ public:
+  Worked(const CrossMatrixRequest& request, std::string role, Target target)
+      : request_(request), role_(std::move(role)), target_(std::move(target)) {}
+
+  const Target& target() const { return target_; }
+  uint64_t sessions() const { return sessions_; }
+  const RuntimeIdentity& identity() const { return identity_; }
+
+  Result<Runner*> runner() {
+    if (!runner_) {
+      PARITAS_ASSIGN(runner_, request_.start(fmt::format("{}-{}", role_, starts_++), target_));
+    }
+    return &*runner_;
+  }
+
+  // `runs`: how often the session runs; what the last run gave is returned. Random operators begin anew with a session.
+  Result<Run> run(const Model& model, const NamedTensors& inputs, int runs = 1) {
+    auto result = attempt(model, inputs, runs);
+    if (!result) runner_.reset();
+    return result;
+  }
+
+ private:
+  Result<Run> attempt(const Model& model, const NamedTensors& inputs, int runs) {
+    PARITAS_ASSIGN(Runner * runner, this->runner());
+    ++sessions_;
+    PARITAS_ASSIGN(Session session, runner->open(model));
+    identity_ = runner->worker().identity();
+    std::vector<std::string> fetch;  // sequences cannot be compared
+    for (const PortInfo& port : session.info().outputs)
+      if (port.dtype) fetch.push_back(port.name);
+    RunReply reply;
+    for (int i = 0; i < runs; ++i) {
+      PARITAS_ASSIGN(reply, session.run(inputs, fetch));
+    }
+    return Run{std::move(reply.outputs), session.info()};
+  }
+
+  const CrossMatrixRequest& request_;
+  const std::string role_;
+  Target target_;
+  std::optional<Runner> runner_;
+  RuntimeIdentity identity_;
+  int starts_ = 0;
+  uint64_t sessions_ = 0;
+};
+
+class CrossMatrixMaker {
+ public:
+  explicit CrossMatrixMaker(const CrossMatrixRequest& request)
+      : request_(request),
+        judge_{request.gates, *request.index, request.device.capabilities.storage_type, request.threads,
+               request.judge_tasks},
+        reference_(request, "cut-reference", request.reference),
+        device_(request, "cut-device", request.device) {}
+
+  Result<CrossMatrices> run() {
+    const auto start = std::chrono::steady_clock::now();
+    progress("cuts: uncut model");
+    PARITAS_ASSIGN(Run whole, reference_.run(*request_.model, request_.inputs));
+    whole_ = std::move(whole.outputs);
+    PARITAS_TRY(record_cut_tensors());
+    PARITAS_TRY(run_device_whole());
+    for (const Cut& cut : request_.cuts) {
+      PARITAS_ASSIGN(CrossMatrix matrix, measure(cut));
+      result_.cuts.push_back(std::move(matrix));
+    }
+    result_.sessions = device_.sessions();
+    result_.reference_identity = reference_.identity();
+    result_.device_identity = device_.identity();
+    result_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return std::move(result_);
+  }
+
+ private:
+  void progress(const std::string& stage) const {
+    if (request_.progress) request_.progress(stage);
+  }
+
+  // Values of all tensors at which the model is cut, and of what becomes constant, on the reference.
+  Status record_cut_tensors() {
+    MarkedRequest marked;
+    marked.model = request_.model;
+    marked.inputs = request_.inputs;
+    marked.memory_budget = request_.memory_budget;
+    std::unordered_set<std::string> wanted;
+    for (const Cut& cut : request_.cuts)
+      for (const auto* names : {&cut.tensors, &cut.constants})
+        for (const auto& tensor : *names)
+          if (!request_.index->is_input(tensor) && !request_.index->is_output(tensor) && wanted.insert(tensor).second)
+            marked.marks.push_back(tensor);
+    PARITAS_ASSIGN(Runner * runner, reference_.runner());
+    PARITAS_ASSIGN(MarkedRun run, run_marked(*runner, marked));
+    recorded_ = std::move(run.tensors);
+    not_recorded_ = std::move(run.failed);
+    for (const auto& [name, tensor] : request_.inputs) recorded_.insert_or_assign(name, tensor);
+    return {};
+  }
+
+  PlacementCounts placement_of(const Model& model, const SessionInfo& session) const {
+    const auto index = onnx_model::GraphIndex::build(model);
+    if (!index) return {};
+    return node_table(request_.device.provider, session.assignment, session.partitions, *index).counts;
+  }
+
+  // A half of which the device took no node says nothing about it.
+  Result<Run> run_on_device(const Model& model, const NamedTensors& inputs, PlacementCounts& placement) {
+    PARITAS_ASSIGN(Run run, device_.run(model, inputs));
+    placement = placement_of(model, run.session);
+    PARITAS_TRY(require_device_took_part(request_.device, placement));
+    return run;
+  }
+
+  Status run_device_whole() {
+    result_.whole.front_on_device = result_.whole.rear_on_device = true;
+    auto run = run_on_device(*request_.model, request_.inputs, result_.whole_placement);
+    if (!run) {
+      fail(result_.whole, run.error());
+      return {};
+    }
+    return judge_.fill(result_.whole, whole_, run->outputs);
+  }
+
+  static void fail(MatrixCell& cell, const Error& error) {
+    cell.failure = error.message();
+    cell.outcome = CellOutcome::kFailed;
+    const auto words = catalogue::cell_words(cell.front_on_device, cell.rear_on_device, cell.outcome);
+    cell.shows = words.shows;
+    cell.does_not_show = words.does_not_show;
+  }
+
+  CrossMatrix describe(const Cut& cut) const {
+    CrossMatrix matrix;
+    matrix.name = cut.name;
+    matrix.front_inputs = cut.front_inputs;
+    matrix.rear_inputs = cut.rear_inputs;
+    matrix.front_outputs = cut.front_outputs;
+    matrix.rear_outputs = cut.rear_outputs;
+    matrix.constants = cut.constants;
+    matrix.front_nodes = static_cast<uint64_t>(cut.front_nodes);
+    matrix.rear_nodes = static_cast<uint64_t>(cut.rear_nodes);
+    for (const auto& tensor : cut.tensors) {
+      CutTensorRow row;
+      row.name = tensor;
+      row.read = std::find(cut.unread.begin(), cut.unread.end(), tensor) == cut.unread.end();
+      if (const auto it = recorded_.find(tensor); it != recorded_.end()) {
+        row.dtype = it->second.dtype;
+        row.shape = it->second.shape;
+        row.bytes = it->second.bytes.size();
+      }
+      matrix.tensors.push_back(std::move(row));
+    }
+    if (!cut.unread.empty())
+      matrix.notes.push_back(
+          fmt::format("the rear half does not read \"{}\"{}", cut.unread.front(),
+                      cut.unread.size() > 1 ? fmt::format(" and {} more", cut.unread.size() - 1) : std::string()));
+    return matrix;
+  }
+
+  Result<Halves> extract(const Cut& cut) const {
+    std::map<std::string, onnx_model::TensorType> types;
+    std::map<std::string, Tensor> constants;
+    for (const auto* names : {&cut.tensors, &cut.constants})
+      for (const auto& tensor : *names) {
+        const auto it = recorded_.find(tensor);
+        if (it == recorded_.end()) {
+          const auto why = not_recorded_.find(tensor);
+          return input_error(request_.model->subject(),
+                             fmt::format("\"{}\" cannot be handed from one half to the other: {}", tensor,
+                                         why == not_recorded_.end() ? "it is no tensor" : why->second),
+                             "cut elsewhere");
+        }
+        if (names == &cut.tensors)
+          types[tensor] = {it->second.dtype, it->second.shape};
+        else
+          constants.emplace(tensor, it->second);
+      }
+    if (request_.extract) return request_.extract(*request_.model, cut, types, constants);
+    return onnx_model::extract_halves(*request_.model, cut, types, constants);
+  }
+
+  // Front half's results by name: what it hands over and the outputs that it makes itself.
+  struct Composed {
+    NamedTensors front;
+    NamedTensors outputs;  // of the whole
+  };
+
+  NamedTensors outputs_from(const NamedTensors& front, const NamedTensors& rear) const {
+    NamedTensors outputs;
+    for (const auto& name : request_.index->outputs()) {
+      const Tensor* tensor = find(rear, name);
+      if (tensor == nullptr) tensor = find(front, name);
+      if (tensor == nullptr) tensor = find(request_.inputs, name);
+      if (tensor != nullptr) outputs.emplace_back(name, *tensor);
+    }
+    return outputs;
+  }
+
+  Result<Composed> compose_on(Worked& worked, const Halves& halves) const {
+    PARITAS_ASSIGN(const auto fed, inputs_of(halves.front, request_.inputs, {}));
+    PARITAS_ASSIGN(Run front, worked.run(halves.front, fed));
+    PARITAS_ASSIGN(const auto handed, inputs_of(halves.rear, request_.inputs, front.outputs));
+    PARITAS_ASSIGN(Run rear, worked.run(halves.rear, handed));
+    NamedTensors outputs = outputs_from(front.outputs, rear.outputs);
+    return Composed{std::move(front.outputs), std::move(outputs)};
+  }
+
+  Result<CrossMatrix> measure(const Cut& cut) {
+    progress(fmt::format("cut \"{}\"", cut.name));
+    CrossMatrix matrix = describe(cut);
+    auto halves = extract(cut);
+    if (!halves) return tl::make_unexpected(std::move(halves).error());
+    for (const auto& [front, rear] : {std::pair(false, false), {true, false}, {false, true}, {true, true}}) {
+      MatrixCell cell;
+      cell.front_on_device = front;
+      cell.rear_on_device = rear;
+      matrix.cells.push_back(std::move(cell));
+    }
+    auto reference = compose_on(reference_, *halves);
+    if (!reference) {
+      for (MatrixCell& cell : matrix.cells) fail(cell, reference.error());
+      matrix.reasons.push_back("the reference cannot run the halves: " + reference.error().message());
+      return matrix;
+    }
+    PARITAS_TRY(check_split(cut, *halves, *reference, matrix));
+    if (matrix.split == SplitStatus::kWrong || matrix.split == SplitStatus::kNotRepeatable) return matrix;
+    PARITAS_TRY(device_cells(*halves, *reference, matrix));
+    conclude(cut, matrix);
+    return matrix;
+  }
+
+  Result<bool> equal_outputs(const NamedTensors& a, const NamedTensors& b) const {
+    for (const auto& [name, tensor] : a) {
+      const Tensor* other = find(b, name);
+      if (other == nullptr) return false;
+      PARITAS_ASSIGN(const bool equal, equal_bytes(tensor, *other));
+      if (!equal) return false;
+    }
+    return true;
+  }
+
+  // The premise of every other cell.
+  Status check_split(const Cut& cut, const Halves& halves, const Composed& reference, CrossMatrix& matrix) {
+    MatrixCell& cell = matrix.cells.front();
+    PARITAS_TRY(judge_.fill(cell, whole_, reference.outputs));
+    PARITAS_ASSIGN(const bool equal, equal_outputs(whole_, reference.outputs));
+    matrix.split = SplitStatus::kExact;
+    if (!equal) PARITAS_TRY(explain_difference(cut, halves, reference, matrix));
+    const bool right = matrix.split == SplitStatus::kExact || matrix.split == SplitStatus::kOptimiser;
+    cell.outcome = right ? CellOutcome::kHolds : CellOutcome::kDeviates;
+    const auto words = catalogue::cell_words(false, false, cell.outcome);
+    cell.shows = words.shows;
+    cell.does_not_show = words.does_not_show;
+    if (!right) matrix.cells.resize(1);  // nothing else means anything
+    return {};
+  }
+
+  // The output in which two sets of outputs differ most, by NMSE.
+  Result<catalogue::SplitFacts> largest_difference(const Cut& cut, const NamedTensors& a, const NamedTensors& b,
+                                                   std::vector<std::pair<std::string, PairMetrics>>* all) const {
+    catalogue::SplitFacts facts;
+    facts.cut = cut.name;
+    for (const auto& [name, tensor] : a) {
+      const Tensor* other = find(b, name);
+      if (other == nullptr || other->shape != tensor.shape || other->dtype != tensor.dtype) {
+        if (facts.output.empty()) facts.output = name;
+        continue;
+      }
+      PARITAS_ASSIGN(PairMetrics m, compare_tensors(tensor, *other, {}));
+      if (m.differing != 0 && (facts.output.empty() || m.nmse > facts.nmse)) {
+        facts.output = name;
+        facts.max_abs = m.max_abs;
+        facts.nmse = m.nmse;
+      }
+      if (all != nullptr) all->emplace_back(name, std::move(m));
+    }
+    return facts;
+  }
+
+  Status explain_difference(const Cut& cut, const Halves& halves, const Composed& reference, CrossMatrix& matrix) {
+    progress(fmt::format("cut \"{}\": the reference's halves differ from its whole", cut.name));
+    PARITAS_ASSIGN(const Run again, reference_.run(*request_.model, request_.inputs, /*runs=*/2));
+    PARITAS_ASSIGN(const bool repeats, equal_outputs(whole_, again.outputs));
+    if (!repeats) {
+      matrix.split = SplitStatus::kNotRepeatable;
+      PARITAS_ASSIGN(const auto facts, largest_difference(cut, whole_, again.outputs, nullptr));
+      return invalid(catalogue::cut_not_repeatable(facts), matrix);
+    }
+    Target plain = request_.reference;
+    plain.optimisation = "none";
+    Worked unoptimised(request_, fmt::format("cut-plain-{}", result_.cuts.size()), plain);
+    if (request_.reference.optimisation != "none") {
+      PARITAS_ASSIGN(const Run whole, unoptimised.run(*request_.model, request_.inputs));
+      PARITAS_ASSIGN(const Composed composed, compose_on(unoptimised, halves));
+      PARITAS_ASSIGN(const bool equal, equal_outputs(whole.outputs, composed.outputs));
+      if (equal) {
+        matrix.split = SplitStatus::kOptimiser;
+        PARITAS_ASSIGN(const auto facts, largest_difference(cut, whole_, reference.outputs, &matrix.noise));
+        result_.findings.push_back(catalogue::cut_optimiser(facts));
+        return {};
+      }
+    }
+    matrix.split = SplitStatus::kWrong;
+    PARITAS_ASSIGN(auto facts, largest_difference(cut, whole_, reference.outputs, nullptr));
+    facts.tensor = facts.output;
+    PARITAS_TRY(first_difference(cut, halves, unoptimised, facts));
+    matrix.first_difference = facts.tensor;
+    return invalid(catalogue::cut_wrong(facts), matrix);
+  }
+
+  Status invalid(Finding finding, CrossMatrix& matrix) {
+    matrix.verdict = Verdict::kInvalid;
+    matrix.reasons.push_back(finding.text);
+    result_.findings.push_back(std::move(finding));
+    return {};
+  }
+
+  // Every tensor of both halves recorded, against the whole's, in graph order.
+  Status first_difference(const Cut& cut, const Halves& halves, Worked& worked, catalogue::SplitFacts& facts) const {
+    PARITAS_ASSIGN(const auto whole, all_tensors(worked, *request_.model, request_.inputs));
+    PARITAS_ASSIGN(const auto front_inputs, inputs_of(halves.front, request_.inputs, {}));
+    PARITAS_ASSIGN(const auto front, all_tensors(worked, halves.front, front_inputs));
+    NamedTensors handed;
+    for (const auto& tensor : cut.tensors)
+      if (const auto it = front.find(tensor); it != front.end()) handed.emplace_back(tensor, it->second);
+    PARITAS_ASSIGN(const auto rear_inputs, inputs_of(halves.rear, request_.inputs, handed));
+    PARITAS_ASSIGN(const auto rear, all_tensors(worked, halves.rear, rear_inputs));
+    for (const auto& node : request_.index->nodes())
+      for (const auto& tensor : node.outputs) {
+        const auto expected = whole.find(tensor);
+        if (expected == whole.end()) continue;
+        for (const auto* half : {&front, &rear}) {
+          const auto got = half->find(tensor);
+          if (got == half->end()) continue;
+          PARITAS_ASSIGN(const bool equal, equal_bytes(expected->second, got->second));
+          if (equal) continue;
+          facts.tensor = tensor;
+          facts.node = node.name;
+          facts.in_front = half == &front;
+          return {};
+        }
+      }
+    return {};
+  }
+
+  Result<std::unordered_map<std::string, Tensor>> all_tensors(Worked& worked, const Model& model,
+                                                              const NamedTensors& inputs) const {
+    PARITAS_ASSIGN(const auto index, onnx_model::GraphIndex::build(model));
+    const auto dependence = onnx_model::value_dependence(model, index);
+    MarkedRequest marked;
+    marked.model = &model;
+    marked.inputs = inputs;
+    marked.memory_budget = request_.memory_budget;
+    for (const auto& node : index.nodes())
+      for (const auto& output : node.outputs)
+        if (dependence.depends(output) && !index.is_output(output)) marked.marks.push_back(output);
+    PARITAS_ASSIGN(Runner * runner, worked.runner());
+    PARITAS_ASSIGN(MarkedRun run, run_marked(*runner, marked));
+    return std::move(run.tensors);
+  }
+
+  // A session that fails leaves its cells marked; the others are measured all the same.
+  Status device_cells(const Halves& halves, const Composed& reference, CrossMatrix& matrix) {
+    MatrixCell& device_reference = matrix.cells[1];
+    MatrixCell& reference_device = matrix.cells[2];
+    MatrixCell& device_device = matrix.cells[3];
+    PARITAS_ASSIGN(const auto fed, inputs_of(halves.front, request_.inputs, {}));
+    auto front = run_on_device(halves.front, fed, matrix.front_placement);
+    if (front) {
+      PARITAS_TRY(compare_cut_tensors(front->outputs, matrix));
+      PARITAS_TRY(rear_cell(reference_, halves, front->outputs, nullptr, device_reference));
+    } else {
+      fail(device_reference, front.error());
+      fail(device_device, front.error());
+    }
+    PARITAS_TRY(rear_cell(device_, halves, reference.front, &matrix.rear_placement, reference_device));
+    if (front) PARITAS_TRY(rear_cell(device_, halves, front->outputs, &matrix.rear_placement, device_device));
+    return {};
+  }
+
+  Status rear_cell(Worked& worked, const Halves& halves, const NamedTensors& front, PlacementCounts* placement,
+                   MatrixCell& cell) {
+    PARITAS_ASSIGN(const auto handed, inputs_of(halves.rear, request_.inputs, front));
+    auto run = placement != nullptr ? run_on_device(halves.rear, handed, *placement) : worked.run(halves.rear, handed);
+    if (!run) {
+      fail(cell, run.error());
+      return {};
+    }
+    return judge_.fill(cell, whole_, outputs_from(front, run->outputs));
+  }
+
+  Status compare_cut_tensors(const NamedTensors& front, CrossMatrix& matrix) const {
+    for (CutTensorRow& row : matrix.tensors) {
+      const Tensor* device = find(front, row.name);
+      const auto reference = recorded_.find(row.name);
+      if (device == nullptr || reference == recorded_.end() || device->shape != reference->second.shape) continue;
+      MetricOptions options;
+      options.threads = request_.threads;
+      if (is_float(row.dtype)) options.storage_type = request_.device.capabilities.storage_type;
+      PARITAS_ASSIGN(row.metrics, compare_tensors(reference->second, *device, options));
+      if (row.metrics->storage && row.metrics->storage->overflowed > 0)
+        matrix.notes.push_back(fmt::format(
+            "\"{}\" holds values up to {:.3g}, beyond {}: handing it over breaks the rear half on the device, too",
+            row.name, row.metrics->reference_max_abs, name(row.metrics->storage->type)));
+    }
+    return {};
+  }
+
+  void conclude(const Cut& cut, CrossMatrix& matrix) {
+    const MatrixCell& front = matrix.cells[1];
+    const MatrixCell& rear = matrix.cells[2];
+    const MatrixCell& both = matrix.cells[3];
+    matrix.verdict = both.failure.empty() ? both.verdict : Verdict::kNotJudged;
+    if (!both.deciding.empty()) matrix.reasons.push_back(both.deciding);
+    for (const MatrixCell* cell : {&front, &rear, &both})
+      if (!cell->failure.empty())
+        matrix.reasons.push_back(fmt::format("{} was not measured: {}", cell_name(*cell), cell->failure));
+    catalogue::CutFacts facts;
+    facts.cut = cut.name;
+    facts.tensors = cut.tensors;
+    facts.front_figure = front.deciding;
+    facts.rear_figure = rear.deciding;
+    facts.both_figure = both.deciding;
+    for (const MatrixCell* cell : {&front, &rear, &both}) facts.demanded |= cell->verdict == Verdict::kDeviates;
+    result_.findings.push_back(finding_of(facts, front.outcome, rear.outcome, both.outcome));
+    const MatrixCell& whole = result_.whole;
+    const auto known = [](CellOutcome o) { return o == CellOutcome::kHolds || o == CellOutcome::kDeviates; };
+    if (known(both.outcome) && known(whole.outcome) && both.outcome != whole.outcome)
+      result_.findings.push_back(catalogue::cut_changes_device(facts, whole.deciding));
+  }
+
+  const CrossMatrixRequest& request_;
+  const CellJudge judge_;
+  Worked reference_, device_;
+  NamedTensors whole_;                                // outputs of the uncut model on the reference
+  std::unordered_map<std::string, Tensor> recorded_;  // cut tensors, constants and graph inputs, on the reference
+  std::map<std::string, std::string> not_recorded_;   // why
+  CrossMatrices result_;
+};
+
+}  // namespace
+
+Result<CrossMatrices> cross_matrices(const CrossMatrixRequest& request) { return CrossMatrixMaker(request).run(); }
+
+}  // namespace paritas

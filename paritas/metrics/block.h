@@ -10,6 +10,7 @@
 
 #include "paritas/base/dtype.h"
 #include "paritas/metrics/abs_histogram.h"
+#include "paritas/metrics/integer_figures.h"
 #include "paritas/metrics/pair_metrics.h"
 #include "paritas/metrics/storage_totals.h"
 
@@ -61,6 +62,7 @@ struct Totals {
   uint64_t outside = 0;
   double worst_outside = 0;
   std::optional<AbsHistogram> histogram;
+  std::optional<CodeCounter> codes;
   StorageTotals storage;
 
   void merge(const Totals& other);

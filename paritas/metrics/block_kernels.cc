@@ -209,6 +209,9 @@ bool fast_tile(Pass& pass, const Tile& tile, int64_t max_finite_position) {
     case DType::kU8:
       sum_directly<LoadSmallInteger<uint8_t>>(pass, tile);
       break;
+    case DType::kI32:
+      sum_directly<LoadI32>(pass, tile);
+      break;
     default:
       widen_tile(pass.xt, tile.x, tile.padded, pass.scratch.x);
       widen_tile(pass.yt, tile.y, tile.padded, pass.scratch.y);

@@ -1,7 +1,7 @@
 #include "paritas/metrics/integer_figures.h"
 
 #include <algorithm>
-#include <atomic>
+#include <cassert>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -9,14 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "paritas/base/threads.h"
-
-namespace paritas {
+namespace paritas::metrics {
 namespace {
 
-constexpr uint64_t kUnit = 1 << 16;  // elements that a thread reads at a time: they stay in the second-level cache
-
-// Whole numbers only, so that any order of adding gives the same.
 struct Counts {
   std::vector<uint64_t> x, y;        // elements by code of each side, smallest code first
   std::array<uint64_t, 17> steps{};  // by difference, clamped to -8 ... 8
@@ -29,6 +24,18 @@ struct Counts {
     step_sum += n * distance;
     bias_sum += static_cast<int64_t>(n) * d;
     max_step = std::max(max_step, distance);
+  }
+
+  void add(const Counts& other) {
+    const auto sum = [](auto& to, const auto& from) {
+      for (size_t i = 0; i < from.size(); ++i) to[i] += from[i];
+    };
+    sum(x, other.x);
+    sum(y, other.y);
+    sum(steps, other.steps);
+    step_sum += other.step_sum;
+    bias_sum += other.bias_sum;
+    max_step = std::max(max_step, other.max_step);
   }
 };
 
@@ -46,7 +53,7 @@ struct ByteTables {
   uint32_t difference[8][512] = {};  // device code - reference code + 255
   uint64_t counted = 0;              // elements since the tables were empty
 
-  void move_to(Counts& counts) {
+  void add_to(Counts& counts) const {
     for (size_t k = 0; k < 256; ++k) {
       for (const auto& table : x) counts.x[k] += table[k];
       for (const auto& table : y) counts.y[k] += table[k];
@@ -54,7 +61,6 @@ struct ByteTables {
     for (int64_t k = 0; k < 511; ++k)
       for (const auto& table : difference)
         if (table[k] > 0) counts.add_difference(k - 255, table[k]);
-    *this = {};
   }
 };
 
@@ -83,35 +89,14 @@ void count_bytes(const T* x, const T* y, size_t n, ByteTables& tables) {
   for (; i < n; ++i) count_byte<0, kFlip>(static_cast<uint8_t>(x[i]), static_cast<uint8_t>(y[i]), tables);
 }
 
-// What one thread counts.
 template <class T>
-struct Worker {
-  Counts counts;
-  ByteTables tables;
-  std::vector<std::byte> x, y;  // the elements of a unit
-  Status status;
-
-  explicit Worker(uint64_t unit) : x(unit * sizeof(T)), y(unit * sizeof(T)) {
-    counts.x.assign(size_t{1} << (8 * sizeof(T)), 0);
-    counts.y = counts.x;
+void count_words(const T* x, const T* y, size_t n, Counts& counts) {
+  for (size_t i = 0; i < n; ++i) {
+    ++counts.x[code(x[i])];
+    ++counts.y[code(y[i])];
+    counts.add_difference(int64_t{y[i]} - int64_t{x[i]}, 1);
   }
-
-  void count(uint64_t n) {
-    const auto* a = reinterpret_cast<const T*>(x.data());
-    const auto* b = reinterpret_cast<const T*>(y.data());
-    if constexpr (sizeof(T) == 1) {
-      if (tables.counted + n > std::numeric_limits<uint32_t>::max()) tables.move_to(counts);
-      tables.counted += n;
-      count_bytes(a, b, n, tables);
-    } else {
-      for (size_t i = 0; i < n; ++i) {
-        ++counts.x[code(a[i])];
-        ++counts.y[code(b[i])];
-        counts.add_difference(int64_t{b[i]} - int64_t{a[i]}, 1);
-      }
-    }
-  }
-};
+}
 
 CodeUse use_of(const std::vector<uint64_t>& codes, uint64_t count) {
   CodeUse use;
@@ -126,74 +111,76 @@ CodeUse use_of(const std::vector<uint64_t>& codes, uint64_t count) {
   return use;
 }
 
-template <class T>
-Result<Counts> count_all(const Tensor& reference, const Tensor& device, int threads) {
-  const uint64_t count = reference.count();
-  const uint64_t units = (count + kUnit - 1) / kUnit;
-  const auto used = static_cast<size_t>(std::clamp<uint64_t>(units, 1, static_cast<uint64_t>(std::max(1, threads))));
-  std::vector<Worker<T>> workers(used, Worker<T>(std::min(count, kUnit)));
-  parallel_for(units, static_cast<int>(used), [&](size_t unit, int thread) {
-    Worker<T>& worker = workers[static_cast<size_t>(thread)];
-    const uint64_t n = std::min(kUnit, count - unit * kUnit);
-    for (auto [tensor, buffer] : {std::pair(&reference, &worker.x), std::pair(&device, &worker.y)}) {
-      if (!worker.status) return;
-      worker.status = tensor->bytes.read(unit * kUnit * sizeof(T), std::span(*buffer).first(n * sizeof(T)));
-    }
-    if (worker.status) worker.count(n);
-  });
-  for (Worker<T>& worker : workers) worker.tables.move_to(worker.counts);
-  Counts total = std::move(workers.front().counts);
-  PARITAS_TRY(workers.front().status);
-  for (size_t w = 1; w < used; ++w) {
-    PARITAS_TRY(workers[w].status);
-    const Counts& other = workers[w].counts;
-    const auto add = [](auto& to, const auto& from) {
-      for (size_t i = 0; i < from.size(); ++i) to[i] += from[i];
-    };
-    add(total.x, other.x);
-    add(total.y, other.y);
-    add(total.steps, other.steps);
-    total.step_sum += other.step_sum;
-    total.bias_sum += other.bias_sum;
-    total.max_step = std::max(total.max_step, other.max_step);
-  }
-  return total;
-}
-
 }  // namespace
 
-Result<std::optional<IntegerFigures>> integer_figures(const Tensor& reference, const Tensor& device, int threads) {
-  const uint64_t count = reference.count();
-  if (reference.dtype != device.dtype || count == 0) return std::nullopt;
-  if (device.count() != count)
-    return input_error("", "the two sides differ in the number of elements", "compare tensors of the same shape");
-  Result<Counts> counts;
-  switch (reference.dtype) {
-    case DType::kI8:
-      counts = count_all<int8_t>(reference, device, threads);
-      break;
-    case DType::kU8:
-      counts = count_all<uint8_t>(reference, device, threads);
-      break;
-    case DType::kI16:
-      counts = count_all<int16_t>(reference, device, threads);
-      break;
-    case DType::kU16:
-      counts = count_all<uint16_t>(reference, device, threads);
-      break;
-    default:
-      return std::nullopt;
+bool has_codes(DType type) {
+  return type == DType::kI8 || type == DType::kU8 || type == DType::kI16 || type == DType::kU16;
+}
+
+struct CodeCounter::Impl {
+  DType type;
+  uint64_t count = 0;
+  Counts counts;
+  ByteTables tables;  // what is not in `counts` yet
+
+  Counts all() const {
+    Counts sum = counts;
+    tables.add_to(sum);
+    return sum;
   }
-  PARITAS_TRY(counts);
+};
+
+CodeCounter::CodeCounter(DType type) : impl_(new Impl{type, 0, {}, {}}) {
+  assert(has_codes(type));
+  impl_->counts.x.assign(size_t{1} << bits(type), 0);
+  impl_->counts.y = impl_->counts.x;
+}
+
+CodeCounter::~CodeCounter() = default;
+CodeCounter::CodeCounter(CodeCounter&&) noexcept = default;
+CodeCounter& CodeCounter::operator=(CodeCounter&&) noexcept = default;
+
+void CodeCounter::add(const std::byte* reference, const std::byte* device, size_t count) {
+  const auto of = [&]<class T>(T, auto function, auto& into) {
+    function(reinterpret_cast<const T*>(reference), reinterpret_cast<const T*>(device), count, into);
+  };
+  Impl& impl = *impl_;
+  impl.count += count;
+  if (impl.tables.counted + count > std::numeric_limits<uint32_t>::max()) {
+    impl.tables.add_to(impl.counts);
+    impl.tables = {};
+  }
+  switch (impl.type) {
+    case DType::kI8:
+      impl.tables.counted += count;
+      return of(int8_t{}, count_bytes<int8_t>, impl.tables);
+    case DType::kU8:
+      impl.tables.counted += count;
+      return of(uint8_t{}, count_bytes<uint8_t>, impl.tables);
+    case DType::kI16:
+      return of(int16_t{}, count_words<int16_t>, impl.counts);
+    default:
+      return of(uint16_t{}, count_words<uint16_t>, impl.counts);
+  }
+}
+
+void CodeCounter::merge(const CodeCounter& other) {
+  impl_->count += other.impl_->count;
+  impl_->counts.add(other.impl_->all());
+}
+
+IntegerFigures CodeCounter::figures() const {
   IntegerFigures f;
-  f.count = count;
-  f.steps = counts->steps;
-  f.max_step = counts->max_step;
-  f.mean_step = static_cast<double>(counts->step_sum) / static_cast<double>(count);
-  f.mean_bias = static_cast<double>(counts->bias_sum) / static_cast<double>(count);
-  f.reference = use_of(counts->x, count);
-  f.device = use_of(counts->y, count);
+  if (impl_->count == 0) return f;
+  const Counts counts = impl_->all();
+  f.count = impl_->count;
+  f.steps = counts.steps;
+  f.max_step = counts.max_step;
+  f.mean_step = static_cast<double>(counts.step_sum) / static_cast<double>(f.count);
+  f.mean_bias = static_cast<double>(counts.bias_sum) / static_cast<double>(f.count);
+  f.reference = use_of(counts.x, f.count);
+  f.device = use_of(counts.y, f.count);
   return f;
 }
 
-}  // namespace paritas
+}  // namespace paritas::metrics

@@ -1,13 +1,13 @@
-// Figures of quantised tensors that only their codes tell: steps, levels in use, saturation. One more pass, for 8-bit
-// and 16-bit integers; other types have no figures of this kind.
+// Figures of quantised tensors that only their codes tell: steps, levels in use, saturation. For pairs of one 8-bit or
+// 16-bit integer type; other types have no figures of this kind.
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <memory>
 
-#include "paritas/base/error.h"
-#include "paritas/tensor/tensor.h"
+#include "paritas/base/dtype.h"
 
 namespace paritas {
 
@@ -30,7 +30,28 @@ struct IntegerFigures {
   CodeUse reference, device;
 };
 
-// nullopt unless both sides have the same type and it is int8, uint8, int16 or uint16. Errors: as compare_tensors.
-Result<std::optional<IntegerFigures>> integer_figures(const Tensor& reference, const Tensor& device, int threads);
+namespace metrics {
 
+// int8, uint8, int16, uint16
+bool has_codes(DType type);
+
+// Counts codes block by block. Whole numbers only, so that any order of blocks, and any share of them among threads,
+// gives the same.
+class CodeCounter {
+ public:
+  explicit CodeCounter(DType type);  // has_codes(type)
+  ~CodeCounter();
+  CodeCounter(CodeCounter&&) noexcept;
+  CodeCounter& operator=(CodeCounter&&) noexcept;
+
+  void add(const std::byte* reference, const std::byte* device, size_t count);  // aligned for the type
+  void merge(const CodeCounter& other);
+  IntegerFigures figures() const;  // all zero when nothing was counted
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace metrics
 }  // namespace paritas

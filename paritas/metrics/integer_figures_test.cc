@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "paritas/metrics/pair_metrics.h"
+
 namespace paritas {
 namespace {
 
@@ -11,10 +13,18 @@ Tensor tensor(DType type, const std::vector<T>& values) {
   return tensor_from_values(type, {static_cast<int64_t>(values.size())}, values);
 }
 
+Result<std::optional<IntegerFigures>> figures_of(const Tensor& x, const Tensor& y, int threads) {
+  MetricOptions options;
+  options.codes = true;
+  options.threads = threads;
+  PARITAS_ASSIGN(const PairMetrics m, compare_tensors(x, y, options));
+  return m.codes;
+}
+
 TEST(IntegerFigures, CountsStepsLevelsAndSaturation) {
   const auto x = tensor<uint8_t>(DType::kU8, {0, 0, 10, 255, 128, 7});
   const auto y = tensor<uint8_t>(DType::kU8, {0, 1, 8, 255, 255, 7});
-  auto f = integer_figures(x, y, 2);
+  auto f = figures_of(x, y, 2);
   ASSERT_TRUE(f && *f);
   EXPECT_EQ((*f)->count, 6u);
   EXPECT_EQ((*f)->max_step, 127u);
@@ -31,15 +41,15 @@ TEST(IntegerFigures, CountsStepsLevelsAndSaturation) {
 
 TEST(IntegerFigures, OnlyForSmallIntegersOfOneType) {
   const auto small = tensor<int8_t>(DType::kI8, {1, 2});
-  EXPECT_FALSE(*integer_figures(small, tensor<uint8_t>(DType::kU8, {1, 2}), 1));
-  EXPECT_FALSE(*integer_figures(tensor<int32_t>(DType::kI32, {1}), tensor<int32_t>(DType::kI32, {1}), 1));
-  EXPECT_FALSE(integer_figures(small, tensor<int8_t>(DType::kI8, {1}), 1));
+  EXPECT_FALSE(*figures_of(small, tensor<uint8_t>(DType::kU8, {1, 2}), 1));
+  EXPECT_FALSE(*figures_of(tensor<int32_t>(DType::kI32, {1}), tensor<int32_t>(DType::kI32, {1}), 1));
+  EXPECT_FALSE(figures_of(small, tensor<int8_t>(DType::kI8, {1}), 1));
 }
 
 RC_GTEST_PROP(IntegerFigures, AgreeWithAPlainLoop, (std::vector<int16_t> values)) {
   RC_PRE(!values.empty());
   std::vector<int16_t> other(values.rbegin(), values.rend());
-  auto f = integer_figures(tensor(DType::kI16, values), tensor(DType::kI16, other), 3);
+  auto f = figures_of(tensor(DType::kI16, values), tensor(DType::kI16, other), 3);
   RC_ASSERT(f && *f);
   double sum = 0;
   int64_t most = 0;

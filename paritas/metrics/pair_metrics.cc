@@ -70,13 +70,16 @@ struct FusedKernel {
   using Totals = metrics::Totals;
   const PassOptions& options;
   bool quantiles;
+  bool codes;
 
   void prepare(DType x, DType y, uint64_t count, Totals& totals) const {
+    if (codes) totals.codes.emplace(x);
     const bool any_scale = options.reference_affine || options.device_affine;
     const bool wide = x == DType::kF64 || y == DType::kF64 || any_scale;
     if (quantiles) totals.histogram.emplace(wide, count);
   }
   Sums operator()(const Block& block, Scratch& scratch, Totals& totals) const {
+    if (totals.codes) totals.codes->add(block.reference, block.device, block.count);
     return compare_block(block, options, scratch, totals);
   }
 };
@@ -235,7 +238,8 @@ Result<PairMetrics> compare_tensors(const Tensor& reference, const Tensor& devic
   PARITAS_ASSIGN(const Side y, Side::of(device));
   const uint64_t count = reference.count();
 
-  PairPass pass(x, y, count, FusedKernel{pass_options, options.quantiles}, options.threads);
+  const bool codes = options.codes && reference.dtype == device.dtype && has_codes(reference.dtype) && count > 0;
+  PairPass pass(x, y, count, FusedKernel{pass_options, options.quantiles, codes}, options.threads);
   PARITAS_TRY(pass.run());
   PairMetrics result = figures(reference.dtype, device.dtype, count, pass_options, pass.sums, pass.totals);
   if (needs_wide_sums(reference.dtype, device.dtype, pass_options, pass.sums, pass.totals)) {
@@ -243,6 +247,7 @@ Result<PairMetrics> compare_tensors(const Tensor& reference, const Tensor& devic
     PARITAS_TRY(wide.run());
     fill_wide(reference.dtype, device.dtype, pass_options, wide.sums, wide.totals, pass.totals, result);
   }
+  if (pass.totals.codes) result.codes = pass.totals.codes->figures();
   if (count == 0 && options.quantiles) result.abs_quantiles.emplace();  // no worker ever made a histogram
   return result;
 }

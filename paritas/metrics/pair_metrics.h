@@ -21,6 +21,7 @@ inline constexpr uint64_t kBlockElements = 65536;
 
 struct MetricOptions {
   bool quantiles = false;   // fill abs_quantiles (costs about a third of the speed)
+  bool codes = false;       // fill codes, where both sides have one type with codes (integer_figures.h)
   double rel_floor = 1e-6;  // denominator floor of max_rel, in the tensor's unit
   // For `outside`: abs d > atol + rtol * abs x. Not counted when both are absent.
   std::optional<double> atol;
@@ -122,9 +123,9 @@ struct PairMetrics {
 
   std::optional<StorageBaseline> storage;
 
+  std::optional<IntegerFigures> codes;  // when asked for
   // Filled by whoever knows the quantisation (compare_tensors does not).
   std::optional<StepFigures> steps;
-  std::optional<IntegerFigures> codes;
 };
 
 // Shapes must have the same number of elements (checked by the caller: pairing decides about shapes). Types may differ.

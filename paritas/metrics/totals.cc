@@ -86,6 +86,7 @@ void Totals::merge(const Totals& other) {
   outside += other.outside;
   worst_outside = std::max(worst_outside, other.worst_outside);
   if (histogram && other.histogram) histogram->merge(*other.histogram);
+  if (codes && other.codes) codes->merge(*other.codes);
   storage.merge(other.storage);
 }
 

@@ -156,6 +156,40 @@ def cut_htp(f: Figures) -> None:
     f.line("cross matrix, placement", "both halves wholly on the HTP", str(halves), halves == [1.0, 1.0])
 
 
+def search(f: Figures, device: str, name: str) -> None:
+    """Which islands of the fragile detector must be computed elsewhere?"""
+    result, watch = locate(*detr("detr_mini_fragile"), device, [*GATE, "--search"])
+    found = result["search"]
+    inside = bool(found["islands"]) and all(node.startswith("/dec/layers.0/n3/") for node in found["nodes"])
+    f.line(f"search, {name}", "a set inside /dec/layers.0/n3/, nothing can be dropped, at most 20 device sessions",
+           f"{found['status']}: {found['islands']}; {found['device_sessions']} sessions, {len(found['tests'])} sets; {watch.seconds:.1f} s",
+           inside and found["status"] == "minimal" and found["device_sessions"] <= 20)
+
+
+def inject_htp(f: Figures) -> None:
+    """The Softmax nodes have the largest errors by the storage baseline, and change nothing; one Pow is enough."""
+    model, inputs = detr("detr_mini_fragile")
+    with tempfile.TemporaryDirectory() as folder:
+        given = [part for each in inputs for part in ("--input", each)]
+        command = [PARITAS, "inject", model, *given, "--device", HTP, *GATE, "--each", "--at", "*Softmax*: local",
+                   "--at", f"{N3[0]}: local", "--json", f"{folder}/r.json", "--quiet"]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        with open(f"{folder}/r.json") as file:
+            result = json.load(file)
+
+    def score(outputs: list, side: str) -> float:
+        return next(o[side]["max"] for o in outputs if o["name"] == "scores")
+
+    softmax, convicted = result["experiments"][:-1], result["experiments"][-1]
+    scores = [score(e["outputs"], "device") for e in softmax]
+    f.line("injection, qnn:htp, Softmax", "14 acquitted: top score stays 0.9620 +- 0.0005, gates hold",
+           f"{len(softmax)} injected, top score {min(scores):.4f} to {max(scores):.4f}",
+           len(softmax) == 14 and all(abs(s - 0.9620) < 0.0005 for s in scores)
+           and [x["id"] for x in result["findings"][:-1]] == ["injection-harmless"] * 14)
+    f.line("injection, qnn:htp, n3/Pow", "breaks the gate alone", f"top score {score(convicted['outputs'], 'device')}; "
+           f"{result['findings'][-1]['id']}", result["findings"][-1]["id"] == "injection-breaks")
+
+
 def healthy(f: Figures, device: str, name: str) -> None:
     result, _ = locate(*detr("detr_mini"), device, GATE)
     free, all_free = under(result, forced=False)
@@ -334,7 +368,9 @@ def main() -> None:
     f = Figures(options.only, qnn)
     print(f"load average {os.getloadavg()[0]:.1f}, {os.cpu_count()} cores", flush=True)
     cases = [("fragile-sim", fragile_sim, False), ("fragile-htp", fragile_htp, True),
-             ("cut-htp", cut_htp, True),
+             ("cut-htp", cut_htp, True), ("inject-htp", inject_htp, True),
+             ("search-sim", lambda x: search(x, "sim:fp16", "sim:fp16"), False),
+             ("search-htp", lambda x: search(x, HTP, "qnn:htp"), True),
              ("healthy-sim", lambda x: healthy(x, "sim:fp16", "sim:fp16"), False),
              ("healthy-htp", lambda x: healthy(x, HTP, "qnn:htp"), True),
              ("published", lambda x: published(x, "sim:fp16", "sim:fp16"), False),

@@ -186,7 +186,7 @@ def inject_htp(f: Figures) -> None:
            f"{len(softmax)} injected, top score {min(scores):.4f} to {max(scores):.4f}",
            len(softmax) == 14 and all(abs(s - 0.9620) < 0.0005 for s in scores)
            and [x["id"] for x in result["findings"][:-1]] == ["injection-harmless"] * 14)
-    f.line("injection, qnn:htp, n3/Pow", "breaks the gate alone", f"top score {score(convicted['outputs'], 'device')}; "
+    f.line("injection, qnn:htp, n3/Pow", "breaks the gate alone", f"top score {score(convicted['outputs'], 'device'):.4f}; "
            f"{result['findings'][-1]['id']}", result["findings"][-1]["id"] == "injection-breaks")
 
 

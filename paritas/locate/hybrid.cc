@@ -79,7 +79,7 @@ std::vector<HybridPart> hybrid_parts(const onnx_model::GraphIndex& index, const 
 }
 
 Result<HybridRun> Hybrids::run(const std::vector<bool>& on_reference, const NamedTensors& inputs) {
-  return device_.makes_hybrids() ? run_in_one_graph(on_reference, inputs) : run_in_parts(on_reference, inputs);
+  return one_graph_ ? run_in_one_graph(on_reference, inputs) : run_in_parts(on_reference, inputs);
 }
 
 Result<HybridRun> Hybrids::run_in_one_graph(const std::vector<bool>& on_reference, const NamedTensors& inputs) {

@@ -39,7 +39,10 @@ class Hybrids {
  public:
   // All must outlive this object. Both runners are used by no one else meanwhile.
   Hybrids(const Prepared& prepared, Runner& reference, Runner& device)
-      : prepared_(prepared), reference_(reference), device_(device) {}
+      : prepared_(prepared), reference_(reference), device_(device), one_graph_(device.makes_hybrids()) {}
+
+  // Parts even where the target could do with one graph: what a real device would be given.
+  void always_in_parts() { one_graph_ = false; }
 
   Result<HybridRun> run(const std::vector<bool>& on_reference, const NamedTensors& inputs);
 
@@ -63,6 +66,7 @@ class Hybrids {
   const Prepared& prepared_;
   Runner& reference_;
   Runner& device_;
+  bool one_graph_;
   std::list<Open> open_;  // most recently used first
   int device_sessions_ = 0;
 };

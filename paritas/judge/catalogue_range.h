@@ -12,9 +12,10 @@ struct PreflightFacts {
   std::string node;  // empty: an input of the model
   std::string op;
   std::string tensor;
-  std::string hidden;  // "mean square": the value is formed inside the operator
-  std::string format;  // "float16"
-  double limit = 0;    // largest finite value of the format; 0 for int8
+  std::string operand;  // constant or tensor that makes the result infinite
+  std::string hidden;   // "mean square": the value is formed inside the operator
+  std::string format;   // "float16"
+  double limit = 0;     // largest finite value of the format; 0 for int8
   double max_abs = 0;
   double factor = 0;  // max_abs / limit
   uint64_t elements = 0, overflowed = 0, flushed = 0;
@@ -26,9 +27,13 @@ struct PreflightFacts {
 Finding preflight_overflow(const PreflightFacts& facts);
 Finding preflight_lost_energy(const PreflightFacts& facts);
 Finding preflight_hidden(const PreflightFacts& facts);
+Finding preflight_zero_times_infinity(const PreflightFacts& facts);  // operand: the constant
+Finding preflight_divides_by_zero(const PreflightFacts& facts);      // operand: the divisor
 
 // Notes. Of the facts only format, limit and samples are read.
 Finding preflight_constants(const PreflightFacts& facts, const std::vector<std::string>& constants, uint64_t infinite);
+Finding preflight_tiny_constants(const PreflightFacts& facts, const std::vector<std::string>& constants,
+                                 double worst_lost_energy);
 Finding preflight_tiny(const PreflightFacts& facts, const std::vector<std::string>& nodes, double worst_lost_energy);
 Finding preflight_hidden_harmless(const PreflightFacts& facts, const std::vector<std::string>& values,
                                   double worst_loss);

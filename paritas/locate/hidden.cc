@@ -181,6 +181,34 @@ Found of_normalisation(const ::onnx::NodeProto& node, const Inputs& inputs, DTyp
   return std::vector{mean_square(x, added ? &*added : nullptr, *norm, format)};
 }
 
+// The variance that a BatchNormalization reads: a constant, but what comes of it depends on the input.
+Found of_batch_normalization(const ::onnx::NodeProto& node, const Inputs& inputs, DType format) {
+  const Shape& shape = inputs[0]->shape;
+  if (inputs.size() < 5 || shape.size() < 2) return std::vector<HiddenFigures>{};
+  const auto channels = static_cast<uint64_t>(shape[1]);
+  std::vector<Row> parameters;  // scale, bias, mean, variance
+  for (size_t i = 1; i < 5; ++i) {
+    if (inputs[i] == nullptr || inputs[i]->count() != channels) return std::vector<HiddenFigures>{};
+    PARITAS_ASSIGN(const TensorView view, TensorView::of(*inputs[i]));
+    load_as_double(view.dtype(), view.bytes(), 0, parameters.emplace_back(channels));
+  }
+  PARITAS_ASSIGN(const TensorView x, TensorView::of(*inputs[0]));
+  const double epsilon = float_attribute(node, "epsilon", 1e-5);
+  Keeping keeping("variance", format);
+  Row kept(channels);
+  for (size_t c = 0; c < channels; ++c) kept[c] = keeping.keep(parameters[3][c]);
+  uint64_t row_number = 0;
+  for_rows(x, reduction_of(shape, 2, shape.size() - 1), [&](Row& row) {
+    const size_t c = row_number++ % channels;
+    for (const double value : row) {
+      const double scaled = parameters[0][c] * (value - parameters[2][c]);
+      keeping.result(scaled / std::sqrt(parameters[3][c] + epsilon) + parameters[1][c],
+                     scaled / std::sqrt(kept[c] + epsilon) + parameters[1][c]);
+    }
+  });
+  return std::vector{keeping.finish()};
+}
+
 // |x|^p summed along an axis: LpNormalization.
 Found of_lp_normalization(const ::onnx::NodeProto& node, const Inputs& inputs, DType format) {
   const auto axis = axis_of(int_attribute(node, "axis", -1), inputs[0]->shape.size());
@@ -242,9 +270,9 @@ double tanh_gelu(double x, double cube) {
 }
 
 constexpr Pointwise kSigmoidForm = {"exp(-x)", [](double x) { return std::exp(-x); },
-                                [](double, double hidden) { return 1 / (1 + hidden); }};
+                                    [](double, double hidden) { return 1 / (1 + hidden); }};
 constexpr Pointwise kSoftplusForm = {"exp(x)", [](double x) { return std::exp(x); },
-                                 [](double, double hidden) { return std::log1p(hidden); }};
+                                     [](double, double hidden) { return std::log1p(hidden); }};
 constexpr Pointwise kGeluForm = {"x^3", [](double x) { return x * x * x; }, tanh_gelu};
 
 constexpr uint64_t kPiece = 65536;  // elements read at a time
@@ -285,7 +313,7 @@ Found of_pow(const Inputs& inputs, DType format) {
   return std::vector{keeping.finish()};
 }
 
-enum class Kind { kNormalisation, kLpNormalization, kSoftmax, kSigmoid, kSoftplus, kGelu, kPow };
+enum class Kind { kNormalisation, kBatchNormalization, kLpNormalization, kSoftmax, kSigmoid, kSoftplus, kGelu, kPow };
 
 // An operator of ONNX and one of com.microsoft with the same name mean the same here.
 std::optional<Kind> kind_of(const ::onnx::NodeProto& node) {
@@ -297,6 +325,7 @@ std::optional<Kind> kind_of(const ::onnx::NodeProto& node) {
       {"SkipSimplifiedLayerNormalization", Kind::kNormalisation},
       {"InstanceNormalization", Kind::kNormalisation},
       {"GroupNormalization", Kind::kNormalisation},
+      {"BatchNormalization", Kind::kBatchNormalization},
       {"LpNormalization", Kind::kLpNormalization},
       {"Softmax", Kind::kSoftmax},
       {"LogSoftmax", Kind::kSoftmax},
@@ -324,6 +353,8 @@ Found hidden_values(const ::onnx::NodeProto& node, int64_t opset, const Inputs& 
   switch (*kind) {
     case Kind::kNormalisation:
       return of_normalisation(node, inputs, format);
+    case Kind::kBatchNormalization:
+      return of_batch_normalization(node, inputs, format);
     case Kind::kLpNormalization:
       return of_lp_normalization(node, inputs, format);
     case Kind::kSoftmax:

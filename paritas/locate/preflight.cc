@@ -191,6 +191,7 @@ class Preflight {
     RangeRow& row = result_.tensors[place->second];
     row.elements += m.count;
     row.nonfinite += m.count - m.finite;
+    row.zeros += m.reference_zeros;
     if (m.reference_max_abs > row.max_abs) {
       row.max_abs = m.reference_max_abs;
       row.max_sample = number;
@@ -280,6 +281,7 @@ class Preflight {
       row.factor = row.max_abs / *result_.limit;
       if (row.factor > 0) row.headroom_bits = -std::log2(row.factor);
     }
+    drop_known_powers();
     for (HiddenRow& row : result_.hidden) row.factor = row.figures.max_abs / *result_.limit;
     std::map<std::string, std::vector<std::string>> inputs_of;
     for (const auto& node : prepared_->index.nodes())
@@ -287,12 +289,20 @@ class Preflight {
     judge_ranges(result_, inputs_of);
   }
 
+  // x^n is the result itself; it says more only where the reference's own type could not hold it.
+  void drop_known_powers() {
+    std::erase_if(result_.hidden, [&](const HiddenRow& row) {
+      const auto own = row_of_.find(row.tensor);
+      return row.figures.what == "x^n" && own != row_of_.end() && result_.tensors[own->second].nonfinite == 0;
+    });
+  }
+
   const PreflightRequest& request_;
   std::chrono::steady_clock::time_point start_;
   bool int8_;
   std::map<std::string, int64_t> opset_;  // domain -> version
   std::optional<Prepared> prepared_;
-  std::map<std::string, Shape> shapes_;  // that it was made for
+  std::map<std::string, Shape> shapes_;                                    // that it was made for
   std::unordered_map<std::string, const ::onnx::TensorProto*> constants_;  // of `prepared_`
   std::unordered_map<std::string, size_t> row_of_;
   std::vector<Tensors> kept_;  // int8 only: every sample, in scratch files

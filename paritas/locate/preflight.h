@@ -13,7 +13,7 @@
 
 namespace paritas {
 
-// A loss of energy below this is no finding: it is what rounding itself may cost a tensor in an 8-bit format.
+// Energy lost to values that are too small, from which on it is a finding (a signal 30 dB above what is lost).
 inline constexpr double kMaxLostEnergy = 1e-3;
 
 struct PreflightRequest {
@@ -21,8 +21,9 @@ struct PreflightRequest {
   std::vector<NamedTensors> samples;
   std::map<std::string, int64_t> dims;  // --dim NAME=N
   Target reference;
-  DType format = DType::kF16;  // kF16, kBF16, or kI8: symmetric, one scale a tensor, from the largest value of all samples
-  WorkerOptions worker;        // scratch is set
+  DType format =
+      DType::kF16;       // kF16, kBF16, or kI8: symmetric, one scale a tensor, from the largest value of all samples
+  WorkerOptions worker;  // scratch is set
   Path scratch_root;
   uint64_t memory_budget = uint64_t{1} << 30;  // bytes of tensors that the worker holds at a time
   int threads = 1;

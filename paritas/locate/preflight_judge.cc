@@ -20,6 +20,7 @@ class Judging {
     tensors(Loss::kOverflow);
     tensors(Loss::kEnergy);
     hidden();
+    made_infinite();
     std::stable_sort(placed_.begin(), placed_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     for (auto& [place, finding] : placed_) result_.findings.push_back(std::move(finding));
     notes();
@@ -111,10 +112,52 @@ class Judging {
     }
   }
 
+  const RangeRow* row_of(const std::string& tensor) const {
+    const auto row = std::find_if(result_.tensors.begin(), result_.tensors.end(),
+                                  [&](const RangeRow& r) { return r.tensor == tensor; });
+    return row == result_.tensors.end() ? nullptr : &*row;
+  }
+
+  // Finite results that become NaN or infinite although nothing that a reference run shows overflows: zero times a
+  // constant that is infinite in the format, and divisors that become zero in it.
+  void made_infinite() {
+    for (size_t i = 0; i < result_.tensors.size(); ++i) {
+      RangeRow& row = result_.tensors[i];
+      const auto found = inputs_of_.find(row.tensor);
+      if (found == inputs_of_.end()) continue;
+      const auto& inputs = found->second;
+      catalogue::PreflightFacts f = facts_of(row, Loss::kOverflow);
+      if (row.op == "Mul" && inputs.size() == 2) {
+        const std::string* constant = whole_overflow(inputs[0]) ? &inputs[0] : &inputs[1];
+        const RangeRow* other = row_of(inputs[constant == &inputs[0] ? 1 : 0]);
+        if (!whole_overflow(*constant) || other == nullptr || other->zeros == 0) continue;
+        f.operand = *constant;
+        f.result_nonfinite = other->zeros;
+        placed_.emplace_back(i, preflight_zero_times_infinity(f));
+      } else if (const size_t divisor = row.op == "Div" ? 1 : 0;
+                 (row.op == "Div" || row.op == "Log" || row.op == "Reciprocal") && divisor < inputs.size()) {
+        const RangeRow* operand = row_of(inputs[divisor]);
+        if (operand == nullptr || operand->flushed == 0 || result_.format == DType::kI8) continue;
+        f.operand = operand->tensor;
+        f.result_nonfinite = operand->flushed;
+        placed_.emplace_back(i, preflight_divides_by_zero(f));
+      } else {
+        continue;
+      }
+      row.violates = true;
+    }
+  }
+
+  bool whole_overflow(const std::string& constant) const {
+    return std::any_of(result_.constants.begin(), result_.constants.end(), [&](const ConstantRow& row) {
+      return row.constant == constant && row.elements > 0 && row.overflowed == row.elements;
+    });
+  }
+
   void notes() {
-    std::vector<std::string> tiny, harmless, nonfinite, constants;
+    std::vector<std::string> tiny, tiny_constants, harmless, nonfinite, constants;
     uint64_t infinite_constants = 0;
-    double worst_energy = 0, worst_loss = 0;
+    double worst_energy = 0, worst_loss = 0, worst_constant = 0;
     for (const RangeRow& row : result_.tensors) {
       const std::string& called = row.node.empty() ? row.tensor : row.node;
       if (row.nonfinite > 0) nonfinite.push_back(called);
@@ -128,11 +171,18 @@ class Judging {
       worst_loss = std::max(worst_loss, row.figures.result_loss);
     }
     for (const ConstantRow& row : result_.constants) {
+      if (row.overflowed == 0 && row.nonfinite == 0) {
+        tiny_constants.push_back(row.constant);
+        worst_constant = std::max(worst_constant, row.lost_energy);
+        continue;
+      }
       constants.push_back(row.constant);
       infinite_constants += row.nonfinite > 0;
     }
     const catalogue::PreflightFacts f = common();
     if (!constants.empty()) result_.findings.push_back(preflight_constants(f, constants, infinite_constants));
+    if (!tiny_constants.empty())
+      result_.findings.push_back(preflight_tiny_constants(f, tiny_constants, worst_constant));
     if (!tiny.empty()) result_.findings.push_back(preflight_tiny(f, tiny, worst_energy));
     if (!harmless.empty()) result_.findings.push_back(preflight_hidden_harmless(f, harmless, worst_loss));
     if (!nonfinite.empty()) result_.findings.push_back(preflight_nonfinite(f, nonfinite));

@@ -20,7 +20,8 @@ struct RangeRow {
   Shape shape;             // in the first sample
   uint64_t elements = 0;   // of all samples
   uint64_t nonfinite = 0;  // NaN and infinities of the reference itself
-  double max_abs = 0;      // largest finite magnitude, unit of the tensor
+  uint64_t zeros = 0;
+  double max_abs = 0;  // largest finite magnitude, unit of the tensor
   uint64_t max_sample = 0;
   double factor = 0;                    // max_abs / largest finite value of the format; int8: 1, the scale follows it
   std::optional<double> headroom_bits;  // log2(1 / factor), negative beyond the format; absent for zeros and for int8

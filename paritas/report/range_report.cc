@@ -130,13 +130,14 @@ std::string terminal(const PreflightResult& result, const Style& style) {
   if (shown < lines.size())
     out += dim(style, fmt::format("... {} more, with more headroom (--verbose)\n", lines.size() - shown));
   out += "\n";
-  for (const Finding& finding : result.findings) out += finding_block(finding, style);
   if (std::none_of(result.findings.begin(), result.findings.end(),
                    [](const Finding& f) { return f.severity == Severity::kFault; }))
-    out += wrap(fmt::format("No finding: on these inputs nothing overflows {} and no tensor loses more than 0.1 % of its "
-                            "energy. Other inputs may; how a device rounds and sums is not shown.",
-                            name(result.format)),
-                "", "", style.width);
+    out +=
+        wrap(fmt::format("No finding: on these inputs nothing overflows {} and no tensor loses more than 0.1 % of its "
+                         "energy. Other inputs may; how a device rounds and sums is not shown.",
+                         name(result.format)),
+             "", "", style.width);
+  for (const Finding& finding : result.findings) out += finding_block(finding, style);
   for (const std::string& note : result.notes) out += dim(style, "note: " + note) + "\n";
   return out;
 }

@@ -129,6 +129,7 @@ Finding preflight_divides_by_zero(const PreflightFacts& facts) {
   f.id = "preflight-divides-by-zero";
   f.severity = Severity::kFault;
   f.nodes = nodes_of(facts);
+  if (!facts.operand_node.empty()) f.nodes.insert(f.nodes.begin(), facts.operand_node);
   f.text = fmt::format("{} nonzero values of \"{}\" become zero in {}, and {} {}: the results are infinite or NaN.",
                        facts.result_nonfinite, facts.operand, facts.format, called(facts),
                        facts.op == "Log" ? "takes their logarithm" : "divides by them");

@@ -12,10 +12,11 @@ struct PreflightFacts {
   std::string node;  // empty: an input of the model
   std::string op;
   std::string tensor;
-  std::string operand;  // constant or tensor that makes the result infinite
-  std::string hidden;   // "mean square": the value is formed inside the operator
-  std::string format;   // "float16"
-  double limit = 0;     // largest finite value of the format; 0 for int8
+  std::string operand;       // constant or tensor that makes the result infinite
+  std::string operand_node;  // that makes the operand; empty: an input of the model
+  std::string hidden;        // "mean square": the value is formed inside the operator
+  std::string format;        // "float16"
+  double limit = 0;          // largest finite value of the format; 0 for int8
   double max_abs = 0;
   double factor = 0;  // max_abs / limit
   uint64_t elements = 0, overflowed = 0, flushed = 0;

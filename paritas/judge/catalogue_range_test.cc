@@ -80,9 +80,11 @@ TEST(CatalogueRange, MadeInfinite) {
   EXPECT_THAT(f.text, AllOf(HasSubstr("20 zeros"), HasSubstr("\"mask\""), HasSubstr("NaN")));
   EXPECT_THAT(f.does_not_show, HasSubstr("saturate"));
   facts.op = "Log";
+  facts.operand_node = "/add";
   f = preflight_divides_by_zero(facts);
   expect_whole(f, "preflight-divides-by-zero", Severity::kFault);
   EXPECT_THAT(f.text, HasSubstr("takes their logarithm"));
+  EXPECT_THAT(f.nodes, ElementsAre("/add", "/n3/Pow"));  // the cause first
   facts.op = "Div";
   EXPECT_THAT(preflight_divides_by_zero(facts).text, HasSubstr("divides by them"));
 }

@@ -139,6 +139,7 @@ class Judging {
         const RangeRow* operand = row_of(inputs[divisor]);
         if (operand == nullptr || operand->flushed == 0 || result_.format == DType::kI8) continue;
         f.operand = operand->tensor;
+        f.operand_node = operand->node;
         f.result_nonfinite = operand->flushed;
         placed_.emplace_back(i, preflight_divides_by_zero(f));
       } else {

@@ -25,7 +25,8 @@ Finding saturation(const SaturationFacts& facts) {
           : "what becomes of the answer, or why the device computes so";
   f.next = facts.synthetic ? "see whether the model's own inputs reach it: the table without the sweep"
                            : fmt::format("measure its consequence: paritas inject --at '{}: local'", facts.node);
-  f.evidence = {{"from", json_number(facts.from)},
+  f.evidence = {{"left", facts.left},
+                {"from", json_number(facts.from)},
                 {"level", json_number(facts.level)},
                 {"due", facts.due ? json_number(*facts.due) : Json(nullptr)},
                 {"inputs", facts.inputs},

@@ -169,7 +169,7 @@ std::array<CurveSide, 2> curve_sides(const CurveKind& kind, const CurveValues& v
   return sides;
 }
 
-GeluForm gelu_form(const std::vector<double>& x, const std::vector<double>& y, DType type) {
+GeluForm gelu_form(const std::vector<double>& x, const std::vector<double>& y, DType type, bool sums) {
   GeluForm result;
   std::vector<double> positions;
   for (size_t i = 0; i < x.size(); ++i) {
@@ -178,8 +178,9 @@ GeluForm gelu_form(const std::vector<double>& x, const std::vector<double>& y, D
     const double apart = approximate - exact;
     result.max_distance = std::max(result.max_distance, std::min(std::abs(y[i] - exact), std::abs(y[i] - approximate)));
     // Rounding of the result, and of the input where the side rounds it first.
+    const double sum = sums ? 0.5 * std::abs(x[i]) : 0;
     const double rounding =
-        0.5 * epsilon(type) * (std::abs(exact) + std::abs(exact_slope(x[i]) * x[i])) + min_subnormal(type);
+        0.5 * epsilon(type) * (sum + std::abs(exact) + std::abs(exact_slope(x[i]) * x[i])) + min_subnormal(type);
     if (std::abs(apart) > kFormRoundings * rounding) positions.push_back((y[i] - exact) / apart);
   }
   result.deciding = positions.size();

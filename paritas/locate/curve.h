@@ -80,6 +80,7 @@ struct GeluForm {
   uint64_t deciding = 0;    // inputs where the forms differ enough
   double max_distance = 0;  // largest |y - nearest form| over all inputs
 };
-GeluForm gelu_form(const std::vector<double>& x, const std::vector<double>& y, DType type);
+// `type`: in which y was computed. `sums`: 1 + erf was rounded on the way, as it is where a GELU stands in parts.
+GeluForm gelu_form(const std::vector<double>& x, const std::vector<double>& y, DType type, bool sums);
 
 }  // namespace paritas

@@ -82,9 +82,7 @@ class Pieces {
       PARITAS_TRY(synthetic());
       PARITAS_TRY(measure(*reference, *device, true));
     }
-    for (const PieceRow& row : result_.rows)
-      for (Finding& finding : explain_piece(row, result_.device, result_.storage))
-        result_.findings.push_back(std::move(finding));
+    explain();
     result_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
     return std::move(result_);
   }
@@ -105,6 +103,26 @@ class Pieces {
     result_.storage = request_.base.device.capabilities.storage_type;
     result_.reference_info = make_run_info(model, request_.base.reference, reference.worker().identity());
     result_.reference_info.tool_version = request_.base.tool_version;
+  }
+
+  // A sweep feeds all functions of a type alike: what it shows is said once.
+  void explain() {
+    std::map<std::string, std::pair<size_t, size_t>> said;  // key -> finding, further nodes
+    for (const PieceRow& row : result_.rows)
+      for (Finding& finding : explain_piece(row, result_.device, result_.storage)) {
+        const std::string key = fmt::format("{} {} {}", finding.id, row.op, finding.evidence.value("left", false));
+        const auto known = row.synthetic ? said.find(key) : said.end();
+        if (known != said.end()) {
+          result_.findings[known->second.first].nodes.push_back(row.node);
+          ++known->second.second;
+          continue;
+        }
+        if (row.synthetic) said[key] = {result_.findings.size(), 0};
+        result_.findings.push_back(std::move(finding));
+      }
+    for (const auto& [key, which] : said)
+      if (which.second > 0)
+        result_.findings[which.first].text += fmt::format(" {} further nodes of this type do alike.", which.second);
   }
 
   // --- which ------------------------------------------------------------------------------------------------------
@@ -306,8 +324,8 @@ class Pieces {
     row.intervals = curve_intervals(values);
     row.sides = curve_sides(kind, values, result_.storage);
     if (!kind.gelu) return;
-    row.reference_form = gelu_form(values.x, values.reference, type);
-    row.device_form = gelu_form(values.x, values.device, result_.storage.value_or(type));
+    row.reference_form = gelu_form(values.x, values.reference, type, true);
+    row.device_form = gelu_form(values.x, values.device, result_.storage.value_or(type), !row.parts.empty());
   }
 
   const PiecesRequest& request_;
@@ -326,7 +344,8 @@ std::vector<Finding> explain_piece(const PieceRow& row, const std::string& devic
   if (!row.not_probed.empty()) return findings;
   for (size_t s = 0; s < 2; ++s) {
     const CurveSide& side = row.sides[s];
-    if (side.early == 0 || !side.device.from) continue;
+    // Where the function tends to its input, an early end loses nothing.
+    if (side.early == 0 || !side.device.from || side.tail == Tail::kIdentity) continue;
     catalogue::SaturationFacts facts;
     facts.node = row.node;
     facts.op = row.op;
@@ -341,7 +360,8 @@ std::vector<Finding> explain_piece(const PieceRow& row, const std::string& devic
     facts.inputs = side.early;
     facts.share = static_cast<double>(side.early) / static_cast<double>(std::max<uint64_t>(1, row.count));
     facts.max_abs = side.early_max_abs;
-    findings.push_back(side.tail == Tail::kZero ? catalogue::tail_lost(facts) : catalogue::saturates_early(facts));
+    findings.push_back(side.tail == Tail::kZero && side.device.level == 0 ? catalogue::tail_lost(facts)
+                                                                          : catalogue::saturates_early(facts));
   }
   if (row.device_form && row.reference_form && row.device_form->form != "cannot tell" &&
       row.reference_form->form != "cannot tell" && row.device_form->form != row.reference_form->form)

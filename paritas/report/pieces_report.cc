@@ -98,6 +98,9 @@ std::string ends(const CurveSide& side) {
   return at(side.device) + " / " + at(side.stored ? *side.stored : side.reference);
 }
 
+// Where the function tends to its input nothing is lost beyond the end.
+double beyond(const CurveSide& side) { return side.tail == Tail::kIdentity ? 0 : side.share_beyond; }
+
 double worst(const PieceRow& row) {
   double largest = 0;
   for (const CurveInterval& i : row.intervals)
@@ -144,7 +147,7 @@ std::string rows_block(const PiecesResult& result, bool synthetic, const Style& 
     rows.push_back(&row);
     table.row({row.node, row.op, with_thousands(row.count), fmt::format("{:.3g}", row.x_min),
                fmt::format("{:.3g}", row.x_max), ends(row.sides[0]), ends(row.sides[1]),
-               percent(row.sides[0].share_beyond + row.sides[1].share_beyond)});
+               percent(beyond(row.sides[0]) + beyond(row.sides[1]))});
   }
   std::string out = table.empty() ? std::string() : table.render(style);
   if (not_probed > 0) out += dim(style, fmt::format("not probed: {} ({})\n", not_probed, why));

@@ -166,6 +166,9 @@ def main():
     flushed = result("inspect", model, "--range", *inputs, "--format", "int8")
     flushed["tensors"] = flushed["tensors"][::8]
     must_fit(flushed, "range", "inspect --range in int8")
+    pieces = result("pieces", model, *inputs, "--device", "sim:fp16", "--sweep")
+    pieces["pieces"] = pieces["pieces"][::8]
+    must_fit(pieces, "pieces", "pieces with a sweep")
     run_placement_models = [sys.executable, source / "tests/cases/data/placement_models.py"]
     subprocess.run(run_placement_models, check=True)
     evidence = source / "tests/cases/data/placement"
@@ -213,6 +216,7 @@ def main():
     must_not_fit(searched, "locate", "a search without its tests", lambda r: r["search"].pop("tests"))
     must_not_fit(injected, "inject", "an experiment without its outputs", lambda r: r["experiments"][0].pop("outputs"))
     must_not_fit(ranged, "range", "a tensor without its headroom", lambda r: r["tensors"][0].pop("headroom_bits"))
+    must_not_fit(pieces, "pieces", "a function without its ends", lambda r: r["pieces"][0].pop("left"))
     must_not_fit(placed, "placement", "an unknown place", lambda r: r["placement"]["nodes"][0].update(place="moon"))
     must_not_fit(placed, "placement", "a node without evidence", lambda r: r["placement"]["nodes"][0].pop("evidence"))
     must_not_fit(checked, "check", "no hash of the project", lambda r: r.pop("project_sha256"))

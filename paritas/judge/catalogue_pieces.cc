@@ -45,7 +45,9 @@ Finding saturates_early(const SaturationFacts& facts) {
       fmt::format("{} ({}) on {} stays at {:.6g} from {:.4g} on to the {}; {}. {} lie between, off by {:.2g} at most.",
                   facts.node, facts.op, facts.device, facts.level, facts.from, facts.left ? "left" : "right",
                   due_text(facts), inputs_text(facts), facts.max_abs);
-  f.shows = "fed with the reference's input, the device's function ends before its number format has to";
+  f.shows =
+      "fed with the reference's input, the device's output does not change there although its format could hold that";
+  f.does_not_show = "how it goes on beyond these inputs (it may be a step); " + f.does_not_show;
   return f;
 }
 

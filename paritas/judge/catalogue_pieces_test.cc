@@ -37,6 +37,7 @@ TEST(CataloguePieces, SaturatesEarly) {
   EXPECT_THAT(f.text,
               AllOf(HasSubstr("stays at 0.125 from -9 on to the left"), HasSubstr("float16 alone would nowhere"),
                     HasSubstr("12 inputs (1 % of the model's own)"), HasSubstr("0.02")));
+  EXPECT_THAT(f.does_not_show, HasSubstr("may be a step"));
   facts.due = -17.5;
   EXPECT_THAT(saturates_early(facts).text, HasSubstr("float16 alone would from -17.5 on"));
   facts.format.clear();

@@ -47,6 +47,7 @@ void add(CurveInterval& interval, const CurveValues& v, size_t i) {
   }
   interval.lost += device == 0 && expected != 0;
   if (!std::isfinite(reference)) return;
+  ++interval.compared;
   const double error = std::abs(device - reference);
   interval.max_abs = std::max(interval.max_abs, error);
   interval.mean_abs += error;
@@ -130,7 +131,7 @@ std::vector<CurveInterval> curve_intervals(const CurveValues& values) {
   std::erase_if(intervals, [](const CurveInterval& interval) { return interval.count == 0; });
   for (CurveInterval& interval : intervals) {
     interval.share = static_cast<double>(interval.count) / static_cast<double>(total);
-    interval.mean_abs /= static_cast<double>(std::max<uint64_t>(1, interval.count - interval.nonfinite));
+    interval.mean_abs /= static_cast<double>(std::max<uint64_t>(1, interval.compared));
   }
   return intervals;
 }

@@ -42,7 +42,8 @@ struct CurveValues {
 struct CurveInterval {
   double from = 0, to = 0;
   uint64_t count = 0;
-  double share = 0;  // of all finite inputs
+  double share = 0;       // of all finite inputs
+  uint64_t compared = 0;  // reference and device finite: what the figures are of
   double max_abs = 0, mean_abs = 0;
   double max_rel = 0;  // of |device - reference| / |reference|, where that is not zero
   std::optional<double> stored_max_abs, stored_max_rel;  // the same for `stored`

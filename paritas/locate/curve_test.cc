@@ -86,6 +86,7 @@ TEST(Curve, IntervalsHoldAbsoluteBesideRelativeErrors) {
   EXPECT_EQ(intervals[2].max_rel, 0.5);
   EXPECT_DOUBLE_EQ(intervals[2].share, 0.4);  // of five finite inputs
   EXPECT_EQ(intervals[3].nonfinite, 1U);
+  EXPECT_EQ(intervals[3].compared, 0U);
   EXPECT_EQ(intervals[3].stored_max_abs.value_or(0), 0);
 }
 

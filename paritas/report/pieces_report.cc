@@ -49,6 +49,7 @@ Json interval_json(const CurveInterval& i) {
           {"to", json_number(i.to)},
           {"count", i.count},
           {"share", json_number(i.share)},
+          {"compared", i.compared},
           {"max_abs", json_number(i.max_abs)},
           {"mean_abs", json_number(i.mean_abs)},
           {"max_rel", json_number(i.max_rel)},
@@ -115,10 +116,10 @@ std::string interval_table(const PieceRow& row, const Style& style) {
   Table table({"input", "share", "max abs", "format's", "max rel", "format's", "to zero", "NaN/Inf"},
               {false, true, true, true, true, true, true, true});
   for (const CurveInterval& i : row.intervals)
-    table.row({fmt::format("{} to {}", edge(i.from), edge(i.to)), percent(i.share), scientific(i.max_abs),
-               i.stored_max_abs ? scientific(*i.stored_max_abs) : "-", scientific(i.max_rel),
-               i.stored_max_rel ? scientific(*i.stored_max_rel) : "-", with_thousands(i.lost),
-               with_thousands(i.nonfinite)});
+    table.row({fmt::format("{} to {}", edge(i.from), edge(i.to)), percent(i.share),
+               i.compared > 0 ? scientific(i.max_abs) : "-", i.stored_max_abs ? scientific(*i.stored_max_abs) : "-",
+               i.compared > 0 ? scientific(i.max_rel) : "-", i.stored_max_rel ? scientific(*i.stored_max_rel) : "-",
+               with_thousands(i.lost), with_thousands(i.nonfinite)});
   return table.render(style, "  ");
 }
 

@@ -32,10 +32,18 @@ struct Piece {
   std::string declared_form;
 };
 
-Result<std::vector<double>> doubles(const Tensor& tensor) {
+// Every `stride`-th element.
+Result<std::vector<double>> doubles(const Tensor& tensor, uint64_t stride) {
   PARITAS_ASSIGN(const TensorView view, TensorView::of(tensor));
-  std::vector<double> values(view.count());
-  load_as_double(view.dtype(), view.bytes(), 0, values);
+  std::vector<double> values;
+  values.reserve(view.count() / stride + 1);
+  constexpr uint64_t kPiece = 65536;
+  std::vector<double> piece;
+  for (uint64_t first = 0; first < view.count(); first += kPiece) {
+    piece.resize(std::min(kPiece, view.count() - first));
+    load_as_double(view.dtype(), view.bytes(), first, piece);
+    for (uint64_t i = (stride - first % stride) % stride; i < piece.size(); i += stride) values.push_back(piece[i]);
+  }
   return values;
 }
 
@@ -239,8 +247,11 @@ class Pieces {
     for (const Piece& piece : pieces_) {
       const auto like = tensors_.find(piece.input);
       if (like == tensors_.end() || like->second.count() == 0) continue;
-      PARITAS_ASSIGN(Tensor values, swept(like->second));
-      sweep.insert_or_assign(piece.input, std::move(values));
+      auto values = swept(like->second);
+      if (values)
+        sweep.insert_or_assign(piece.input, std::move(*values));
+      else
+        result_.notes.push_back(fmt::format("{}: {}", piece.island.name, values.error().message()));
     }
     tensors_ = std::move(sweep);
     return {};
@@ -272,6 +283,8 @@ class Pieces {
         if (piece.parts.empty() == wholes) continue;
         PARITAS_ASSIGN(auto row, row_of(piece, on_device, exact, rounded));
         row.synthetic = is_sweep;
+        if (row.stride > 1)
+          result_.notes.push_back(fmt::format("{}: one in {} of its inputs was looked at", row.node, row.stride));
         result_.rows.push_back(std::move(row));
       }
     }
@@ -301,11 +314,12 @@ class Pieces {
     if (const auto where = on_device.ran_on.find(piece.island.name); where != on_device.ran_on.end())
       row.ran_on = where->second;
     CurveValues values;
-    PARITAS_ASSIGN(values.x, doubles(x->second));
-    PARITAS_ASSIGN(values.reference, doubles(reference->second));
-    PARITAS_ASSIGN(values.device, doubles(device->second));
+    row.stride = x->second.count() / kMaxInputs + 1;
+    PARITAS_ASSIGN(values.x, doubles(x->second, row.stride));
+    PARITAS_ASSIGN(values.reference, doubles(reference->second, row.stride));
+    PARITAS_ASSIGN(values.device, doubles(device->second, row.stride));
     if (stored != rounded.local.end() && stored->second.count() == x->second.count()) {
-      PARITAS_ASSIGN(values.stored, doubles(stored->second));
+      PARITAS_ASSIGN(values.stored, doubles(stored->second, row.stride));
       for (double& value : values.stored) value = round_to_format(value, *result_.storage);
     }
     fill(row, piece.kind, values, x->second.dtype);

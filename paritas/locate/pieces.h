@@ -14,6 +14,9 @@ namespace paritas {
 inline constexpr double kSweepReach = 20;
 inline constexpr uint64_t kSweepInputs = 8001;
 
+// Of a larger input tensor only every k-th element is looked at: values are held as double, and sorted.
+inline constexpr uint64_t kMaxInputs = uint64_t{1} << 22;
+
 struct PiecesRequest {
   LocateRequest base;  // gates, search and cuts are not used
   std::string op;      // only this operator type; empty: all. "Erf" means the Erf nodes inside of GELUs, too

@@ -18,7 +18,8 @@ struct PieceRow {
   std::vector<std::string> parts;  // nodes of such a GELU, graph order; else empty
   std::string input, output;       // tensors
   bool synthetic = false;          // inputs of the sweep, not the model's own
-  uint64_t count = 0;              // inputs that are finite
+  uint64_t stride = 1;             // every stride-th input was looked at
+  uint64_t count = 0;              // of these, inputs that are finite
   double x_min = 0, x_max = 0;     // of these
   std::string not_probed;          // reason; nothing below is filled then
   std::string ran_on;              // provider; empty: not known

@@ -75,6 +75,7 @@ Json row_json(const PieceRow& row) {
                {"synthetic", row.synthetic},
                {"not_probed", row.not_probed.empty() ? Json(nullptr) : Json(row.not_probed)},
                {"ran_on", row.ran_on},
+               {"stride", row.stride},
                {"count", row.count},
                {"x_min", row.count > 0 ? json_number(row.x_min) : Json(nullptr)},
                {"x_max", row.count > 0 ? json_number(row.x_max) : Json(nullptr)},

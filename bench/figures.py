@@ -20,6 +20,7 @@ import onnx
 
 import compare_figures
 import placement_figures
+import range_figures
 import watch_memory
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -378,6 +379,8 @@ def main() -> None:
              ("variants-sim", lambda x: fault_variants(x, "sim:fp16", "sim:fp16"), False),
              ("variants-htp", lambda x: fault_variants(x, HTP, "qnn:htp"), True), ("compare-speed", compare_speed, False),
              ("compare-files", compare_files, False), ("many-tensors", many_tensors, False),
+             ("preflight-detector", range_figures.detector, False),
+             ("preflight-published", lambda x: range_figures.published(x, MODELS, BROKEN["sim:fp16"], first_inputs), False),
              ("large-network", large_network, False)] + compare_figures.CASES + placement_figures.CASES
     for name, case, needs_qnn in cases:
         if not f.wanted(name):

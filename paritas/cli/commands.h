@@ -22,6 +22,7 @@ Action add_run(CLI::App& app);
 Action add_compare(CLI::App& app);
 Action add_locate(CLI::App& app);
 Action add_inject(CLI::App& app);
+Action add_pieces(CLI::App& app);
 Action add_placement(CLI::App& app);
 Action add_check(CLI::App& app);
 Action add_init(CLI::App& app);

@@ -33,6 +33,7 @@ int parse_and_run(int argc, char** argv) {
                                                             {"compare", paritas::cli::add_compare},
                                                             {"locate", paritas::cli::add_locate},
                                                             {"inject", paritas::cli::add_inject},
+                                                            {"pieces", paritas::cli::add_pieces},
                                                             {"placement", paritas::cli::add_placement},
                                                             {"check", paritas::cli::add_check},
                                                             {"init", paritas::cli::add_init},

@@ -2,9 +2,6 @@
 
 namespace paritas {
 
-namespace {
-
-// Initialisers, and the values of Constant nodes (some exporters write every weight as one), by tensor name.
 std::vector<std::pair<std::string, const ::onnx::TensorProto*>> constants_of(const ::onnx::GraphProto& graph) {
   std::vector<std::pair<std::string, const ::onnx::TensorProto*>> all;
   for (const auto& initializer : graph.initializer()) all.emplace_back(initializer.name(), &initializer);
@@ -15,8 +12,6 @@ std::vector<std::pair<std::string, const ::onnx::TensorProto*>> constants_of(con
   }
   return all;
 }
-
-}  // namespace
 
 Result<std::unordered_map<std::string, StorageBaseline>> constants_out_of_range(const Prepared& prepared, DType storage,
                                                                                 int threads) {

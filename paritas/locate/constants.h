@@ -3,11 +3,16 @@
 
 #include <string>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "paritas/locate/prepare.h"
 #include "paritas/metrics/pair_metrics.h"
 
 namespace paritas {
+
+// Initialisers, and the values of Constant nodes (some exporters write every weight as one), by tensor name.
+std::vector<std::pair<std::string, const ::onnx::TensorProto*>> constants_of(const ::onnx::GraphProto& graph);
 
 // Float initialisers of the folded model with a loss of range (overflow, energy lost, or values flushed to zero), by
 // name.

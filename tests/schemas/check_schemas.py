@@ -160,6 +160,15 @@ def main():
     injected = result("inject", model, *inputs, "--device", "sim:fp16", "--each", "--at", pow_node + "local", "--at", pow_node + "offset(1)")
     must_fit(injected, "inject", "inject of a device's error and of an offset")
     must_fit(result("inject", model, *inputs, "--at", pow_node + "noise(1e-3)", "--feed-decisions"), "inject", "inject without a device")
+    ranged = result("inspect", model, "--range", *inputs)
+    ranged["tensors"] = ranged["tensors"][::8]
+    must_fit(ranged, "range", "inspect --range")
+    flushed = result("inspect", model, "--range", *inputs, "--format", "int8")
+    flushed["tensors"] = flushed["tensors"][::8]
+    must_fit(flushed, "range", "inspect --range in int8")
+    pieces = result("pieces", model, *inputs, "--device", "sim:fp16", "--sweep")
+    pieces["pieces"] = pieces["pieces"][::8]
+    must_fit(pieces, "pieces", "pieces with a sweep")
     run_placement_models = [sys.executable, source / "tests/cases/data/placement_models.py"]
     subprocess.run(run_placement_models, check=True)
     evidence = source / "tests/cases/data/placement"
@@ -206,6 +215,8 @@ def main():
     must_not_fit(located, "locate", "a node without its figures", lambda r: r["nodes"][0].pop("local"))
     must_not_fit(searched, "locate", "a search without its tests", lambda r: r["search"].pop("tests"))
     must_not_fit(injected, "inject", "an experiment without its outputs", lambda r: r["experiments"][0].pop("outputs"))
+    must_not_fit(ranged, "range", "a tensor without its headroom", lambda r: r["tensors"][0].pop("headroom_bits"))
+    must_not_fit(pieces, "pieces", "a function without its ends", lambda r: r["pieces"][0].pop("left"))
     must_not_fit(placed, "placement", "an unknown place", lambda r: r["placement"]["nodes"][0].update(place="moon"))
     must_not_fit(placed, "placement", "a node without evidence", lambda r: r["placement"]["nodes"][0].pop("evidence"))
     must_not_fit(checked, "check", "no hash of the project", lambda r: r.pop("project_sha256"))

@@ -21,6 +21,8 @@ struct Options {
   bool search = false;
   int search_sessions = 60;
   double search_seconds = 600;
+  std::string islands = "fused";
+  bool probe_checks = false;
 };
 
 Result<CutRequest> cut_request(const Options& o) {
@@ -61,6 +63,8 @@ Result<int> execute(const Options& o) {
   PARITAS_ASSIGN(request.device, resolve_target(device, search));
   PARITAS_ASSIGN(request.worker, worker_options(o.run, search));
   PARITAS_ASSIGN(request.cuts, cut_request(o));
+  request.islands = parse_islands(o.islands);
+  request.probe_checks = o.probe_checks;
   request.scratch_root = scratch_root();
   request.threads = jobs(o.common);
   request.tool_version = PARITAS_VERSION;
@@ -96,6 +100,14 @@ Action add_locate(CLI::App& app) {
       ->add_option("--injection-seconds", o->injection_seconds, "Budget for injecting local errors into the reference")
       ->type_name("S")
       ->check(CLI::Range(0.0, 1e6));
+  command
+      ->add_option("--islands", o->islands,
+                   "What is probed together: fused (the device's groups), nodes, blocks (by module path), patterns "
+                   "(Softmax and normalisations taken apart), or module paths or nodes that match")
+      ->type_name("KIND|PATTERN")
+      ->capture_default_str();
+  command->add_flag("--probe-checks", o->probe_checks,
+                    "Local probes in depth: modules, kernel remainders, Softmax sums, normalisations, sums of products");
   command->add_flag("--search", o->search,
                     "Search the islands that the reference must compute for the gates to hold, on every sample");
   command->add_option("--search-sessions", o->search_sessions, "Device sessions that the search may open")

@@ -13,6 +13,7 @@
 #include "paritas/locate/explain.h"
 #include "paritas/locate/figures.h"
 #include "paritas/locate/gather.h"
+#include "paritas/locate/probe_checks.h"
 #include "paritas/locate/propagation.h"
 #include "paritas/locate/ranking.h"
 #include "paritas/locate/search.h"
@@ -67,6 +68,7 @@ class Locating {
     PARITAS_ASSIGN(auto given, onnx_model::Model::load(request_.model));
     PARITAS_TRY(check_inputs(given, request_.inputs));
     PARITAS_TRY(check_gates(given));
+    PARITAS_TRY(check_island_choice(given));
     if (request_.search && request_.gates.empty())
       return usage_error("--search", "no gate says what must hold", "declare it, e.g. --gate 'scores: cosine>=0.99'");
     if (request_.search && request_.cuts.only)
@@ -120,6 +122,12 @@ class Locating {
     return {};
   }
 
+  Status check_island_choice(const onnx_model::Model& model) const {
+    if (request_.islands.kind != IslandChoice::Kind::kNamed) return {};
+    PARITAS_ASSIGN(const auto index, onnx_model::GraphIndex::build(model));
+    return check_islands(request_.islands, index);
+  }
+
   void take_over(const Gathering& gathering) {
     result_.model = request_.model.string();
     result_.reference = request_.reference.spec.text;
@@ -152,6 +160,10 @@ class Locating {
     PARITAS_ASSIGN(result_.nodes, make_rows(evidence_, storage(), request_.threads));
     PARITAS_ASSIGN(result_.outputs, make_outputs(evidence_, request_.gates, storage(), request_.threads));
     PARITAS_ASSIGN(result_.probe_effect, make_probe_effect(evidence_));
+    if (request_.probe_checks) {
+      PARITAS_ASSIGN(result_.probe_checks, check_probes(evidence_, result_.nodes, storage(), request_.threads));
+      result_.probe_checks->islands = request_.islands.text();
+    }
     return {};
   }
 

@@ -6,6 +6,7 @@
 
 #include "paritas/report/cross_matrix_report.h"
 #include "paritas/report/finding_text.h"
+#include "paritas/report/probe_checks_report.h"
 #include "paritas/report/reports.h"
 #include "paritas/report/search_report.h"
 
@@ -174,6 +175,7 @@ std::string terminal(const LocateResult& result, const Style& style) {
   if (result.cross_matrices)
     out += "\n" + cross_matrix_blocks(*result.cross_matrices, !result.device_simulated.empty(), style);
   if (!result.only_cuts) out += diagnosis(result, style);
+  if (result.probe_checks) out += probe_checks_blocks(*result.probe_checks, style);
   if (result.search) out += search_block(*result.search, style) + "\n";
   for (const Finding& finding : result.findings) out += finding_block(finding, style);
   for (const auto& pinned : result.pinned) out += dim(style, "pinned: " + pinned) + "\n";

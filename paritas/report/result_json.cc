@@ -2,6 +2,7 @@
 #include "paritas/judge/metric_table.h"
 #include "paritas/report/cross_matrix_report.h"
 #include "paritas/report/locate_json.h"
+#include "paritas/report/probe_checks_report.h"
 #include "paritas/report/reports.h"
 #include "paritas/report/search_report.h"
 
@@ -87,6 +88,7 @@ Json to_json(const LocateResult& result) {
                 {"marked", json_number(e.marked)},
                 {"changed", e.changed}};
   });
+  if (result.probe_checks) json["probe_checks"] = to_json(*result.probe_checks);
   if (result.search) json["search"] = to_json(*result.search);
   if (result.cross_matrices) {
     json["only_cuts"] = result.only_cuts;

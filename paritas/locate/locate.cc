@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "paritas/locate/cut_stage.h"
+#include "paritas/locate/decision_ties.h"
 #include "paritas/locate/deviation.h"
 #include "paritas/locate/explain.h"
 #include "paritas/locate/figures.h"
@@ -160,6 +161,7 @@ class Locating {
     PARITAS_ASSIGN(result_.nodes, make_rows(evidence_, storage(), request_.threads));
     PARITAS_ASSIGN(result_.outputs, make_outputs(evidence_, request_.gates, storage(), request_.threads));
     PARITAS_ASSIGN(result_.probe_effect, make_probe_effect(evidence_));
+    PARITAS_TRY(describe_decisions(evidence_, result_.nodes, storage(), result_.decisions));
     if (request_.probe_checks) {
       PARITAS_ASSIGN(result_.probe_checks, check_probes(evidence_, result_.nodes, storage(), request_.threads));
       result_.probe_checks->islands = request_.islands.text();

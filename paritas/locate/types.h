@@ -58,6 +58,19 @@ struct NodeRow {
   }
 };
 
+// How near a decision was, in the unit of the scores that it is made from (of the reference).
+struct DecisionTie {
+  std::optional<double> margin;  // largest difference between a pick of the reference and the device's in its place; of
+                                 // a comparison between both sides. Absent: nothing changed, or not taken
+  double at = 0;                 // size of the scores there
+  uint64_t compared = 0;         // changed picks that `margin` is the largest of
+  std::optional<double> runner_up;  // smallest difference between what is picked and what is not, changed or not
+  std::optional<double> storage_step, local_error, accumulated_error;  // of the scores: a step of the storage type at
+                                                                       // `at`, largest local and accumulated error
+  std::string explained_by;  // storage, local, accumulated, nothing; empty: not known
+  std::string not_taken;     // why there is no margin
+};
+
 struct DecisionReport {
   std::string node;
   std::string op;
@@ -65,6 +78,9 @@ struct DecisionReport {
   uint64_t count = 0;  // elements
   uint64_t moved = 0;  // elements that differ by position
   uint64_t picks = 0;  // elements of the reference that the device did not pick at all (per row of the last axis)
+  std::optional<DecisionTie> tie;
+  std::vector<std::string> gathers;  // nodes that gather by it
+  std::vector<std::string> outputs;  // graph outputs that depend on it
   bool changed() const { return moved != 0; }
 };
 

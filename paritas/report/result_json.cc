@@ -49,8 +49,22 @@ Json node_json(const NodeRow& row) {
 }  // namespace
 
 Json to_json(const DecisionReport& d) {
-  return {{"node", d.node},   {"op", d.op},       {"tensor", d.tensor},
-          {"count", d.count}, {"moved", d.moved}, {"picks", d.picks}};
+  Json json = {{"node", d.node},   {"op", d.op},       {"tensor", d.tensor},
+               {"count", d.count}, {"moved", d.moved}, {"picks", d.picks}};
+  if (d.tie)
+    json["tie"] = {{"margin", optional_number(d.tie->margin)},
+                   {"compared", d.tie->compared},
+                   {"runner_up", optional_number(d.tie->runner_up)},
+                   {"storage_step", optional_number(d.tie->storage_step)},
+                   {"local_error", optional_number(d.tie->local_error)},
+                   {"accumulated_error", optional_number(d.tie->accumulated_error)},
+                   {"explained_by", d.tie->explained_by.empty() ? Json(nullptr) : Json(d.tie->explained_by)},
+                   {"not_taken", d.tie->not_taken.empty() ? Json(nullptr) : Json(d.tie->not_taken)}};
+  if (d.tie || !d.outputs.empty()) {
+    json["gathers"] = d.gathers;
+    json["outputs"] = d.outputs;
+  }
+  return json;
 }
 
 Json to_json(const OutputRow& row) {

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "paritas/judge/catalogue_groups.h"
 #include "paritas/locate/cut_stage.h"
 #include "paritas/locate/decision_ties.h"
 #include "paritas/locate/deviation.h"
@@ -104,6 +105,7 @@ class Locating {
     input.device_is_plugin = request_.device.capabilities.device;
     input.demanded = std::any_of(result_.outputs.begin(), result_.outputs.end(), breaks_without_gate_or_by_it);
     explain(input, result_);
+    PARITAS_TRY(make_groups());
     PARITAS_TRY(search(sensitivities, runners));
     if (cuts) PARITAS_TRY(add_cuts(*cuts));
     judge();
@@ -123,9 +125,11 @@ class Locating {
     return {};
   }
 
-  Status check_island_choice(const onnx_model::Model& model) const {
-    if (request_.islands.kind != IslandChoice::Kind::kNamed) return {};
+  Status check_island_choice(const onnx_model::Model& model) {
+    if (request_.islands.kind != IslandChoice::Kind::kNamed && request_.groups.empty()) return {};
     PARITAS_ASSIGN(const auto index, onnx_model::GraphIndex::build(model));
+    groups_ = request_.groups;
+    PARITAS_TRY(resolve_groups(groups_, index));
     return check_islands(request_.islands, index);
   }
 
@@ -166,6 +170,20 @@ class Locating {
       PARITAS_ASSIGN(result_.probe_checks, check_probes(evidence_, result_.nodes, storage(), request_.threads));
       result_.probe_checks->islands = request_.islands.text();
     }
+    return {};
+  }
+
+  Status make_groups() {
+    PARITAS_ASSIGN(result_.groups, group_reports(evidence_, groups_, result_.notes));
+    for (const GroupReport& report : result_.groups)
+      for (const UnevenSet& set : report.figures.uneven) {
+        const auto axis = std::find(report.figures.axes.begin(), report.figures.axes.end(), set.axis);
+        const auto& largest = report.figures.largest;
+        result_.findings.push_back(catalogue::uneven_error(
+            {report.node, report.tensor, report.run,
+             report.names[static_cast<size_t>(axis - report.figures.axes.begin())], to_string(set), set.share, set.fair,
+             set.reference_share, !largest.empty() && largest.front().device_only > 0}));
+      }
     return {};
   }
 
@@ -316,6 +334,7 @@ class Locating {
 
   const LocateRequest& request_;
   Clock::time_point start_;
+  std::vector<GroupRequest> groups_;
   Evidence evidence_;
   LocateResult result_;
 };

@@ -9,6 +9,7 @@
 #include "paritas/compare/compare.h"
 #include "paritas/judge/finding.h"
 #include "paritas/locate/cross_matrix_types.h"
+#include "paritas/locate/group_checks.h"
 #include "paritas/locate/probe_checks_types.h"
 #include "paritas/metrics/pair_metrics.h"
 #include "paritas/recording/provenance.h"
@@ -149,6 +150,7 @@ struct LocateResult {
   PlacementCounts probe_placement;  // local probes
   std::vector<ProbeEffect> probe_effect;
   std::optional<ProbeChecks> probe_checks;  // when asked for
+  std::vector<GroupReport> groups;          // when asked for
   std::optional<RestoreSearch> search;
   std::optional<CrossMatrices> cross_matrices;  // when cuts were asked for
   bool only_cuts = false;                       // the rest of the diagnosis was not asked for

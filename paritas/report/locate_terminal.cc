@@ -6,6 +6,7 @@
 
 #include "paritas/report/cross_matrix_report.h"
 #include "paritas/report/finding_text.h"
+#include "paritas/report/groups_report.h"
 #include "paritas/report/probe_checks_report.h"
 #include "paritas/report/reports.h"
 #include "paritas/report/search_report.h"
@@ -70,8 +71,9 @@ std::string tie_lines(const DecisionReport& d, const Style& style) {
     if (tie.explained_by == "nothing")
       text += "; the scores' errors do not explain it";
     else if (!tie.explained_by.empty())
-      text += fmt::format("; {} error is enough", tie.explained_by);
-    out += wrap(text, indent, indent, style.width) + "\n";
+      text += tie.explained_by == "storage" ? "; rounding the scores is enough"
+                                            : fmt::format("; the {} error is enough", tie.explained_by);
+    out += wrap(text, indent, indent, style.width);
   } else if (d.tie && !d.tie->not_taken.empty()) {
     out += indent + "no margin: " + d.tie->not_taken + "\n";
   }
@@ -79,7 +81,7 @@ std::string tie_lines(const DecisionReport& d, const Style& style) {
     std::string text = "decides over ";
     for (size_t i = 0; i < d.outputs.size(); ++i) text += (i == 0 ? "" : ", ") + d.outputs[i];
     if (!d.gathers.empty()) text += fmt::format("; {} node{} by it", d.gathers.size(), d.gathers.size() == 1 ? " gathers" : "s gather");
-    out += wrap(text, indent, indent, style.width) + "\n";
+    out += wrap(text, indent, indent, style.width);
   }
   return out;
 }
@@ -204,6 +206,7 @@ std::string terminal(const LocateResult& result, const Style& style) {
     out += "\n" + cross_matrix_blocks(*result.cross_matrices, !result.device_simulated.empty(), style);
   if (!result.only_cuts) out += diagnosis(result, style);
   if (result.probe_checks) out += probe_checks_blocks(*result.probe_checks, style);
+  for (const GroupReport& report : result.groups) out += group_block(report, style);
   if (result.search) out += search_block(*result.search, style) + "\n";
   for (const Finding& finding : result.findings) out += finding_block(finding, style);
   for (const auto& pinned : result.pinned) out += dim(style, "pinned: " + pinned) + "\n";

@@ -1,6 +1,7 @@
 #include "paritas/compare/result_json.h"
 #include "paritas/judge/metric_table.h"
 #include "paritas/report/cross_matrix_report.h"
+#include "paritas/report/groups_report.h"
 #include "paritas/report/locate_json.h"
 #include "paritas/report/probe_checks_report.h"
 #include "paritas/report/reports.h"
@@ -103,6 +104,7 @@ Json to_json(const LocateResult& result) {
                 {"changed", e.changed}};
   });
   if (result.probe_checks) json["probe_checks"] = to_json(*result.probe_checks);
+  if (!result.groups.empty()) fill("groups", result.groups, [](const GroupReport& g) { return to_json(g); });
   if (result.search) json["search"] = to_json(*result.search);
   if (result.cross_matrices) {
     json["only_cuts"] = result.only_cuts;

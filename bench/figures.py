@@ -324,6 +324,11 @@ def large_network(f: Figures) -> None:
                faults(result) == ["range-overflow"] and first == "planted/square" if fault else not faults(result))
 
 
+def probe_cases() -> list:
+    import probe_figures  # which uses this file
+    return probe_figures.CASES
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--only", default="")
@@ -342,7 +347,7 @@ def main() -> None:
              ("variants-sim", lambda x: fault_variants(x, "sim:fp16", "sim:fp16"), False),
              ("variants-htp", lambda x: fault_variants(x, HTP, "qnn:htp"), True), ("compare-speed", compare_speed, False),
              ("compare-files", compare_files, False), ("many-tensors", many_tensors, False),
-             ("large-network", large_network, False)] + compare_figures.CASES + placement_figures.CASES
+             ("large-network", large_network, False)] + compare_figures.CASES + placement_figures.CASES + probe_cases()
     for name, case, needs_qnn in cases:
         if not f.wanted(name):
             continue

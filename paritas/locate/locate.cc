@@ -168,6 +168,8 @@ class Locating {
     PARITAS_TRY(describe_decisions(evidence_, result_.nodes, storage(), result_.decisions));
     if (request_.probe_checks) {
       PARITAS_ASSIGN(result_.probe_checks, check_probes(evidence_, result_.nodes, storage(), request_.threads));
+      result_.probe_checks->sessions = evidence_.probes.sessions;
+      result_.probe_checks->seconds = evidence_.probes.seconds;
       result_.probe_checks->islands = request_.islands.text();
     }
     return {};

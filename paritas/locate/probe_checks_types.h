@@ -105,6 +105,8 @@ struct ProbeChecks {
   std::vector<SoftmaxCheck> softmax;
   std::vector<NormCheck> norms;
   std::vector<SumCheck> sums;
+  int sessions = 0;    // device sessions that all probes took
+  double seconds = 0;  // of these, opening and running
   uint64_t not_probed = 0;  // Softmax, normalisations and sums whose result no probe hands out
 };
 

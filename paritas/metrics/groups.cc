@@ -14,6 +14,8 @@ namespace {
 
 // Longer periods are not told apart from single indices.
 constexpr int64_t kMaxPeriod = 64;
+// 40 bytes each.
+constexpr uint64_t kMaxGroups = uint64_t{1} << 22;
 
 const char* ordinal(int64_t n) {
   if (n % 100 / 10 == 1) return "th";
@@ -108,14 +110,30 @@ std::optional<UnevenSet> best_period(const std::vector<double>& error, const std
   return std::nullopt;
 }
 
+// The shortest window at one end; running sums keep long axes cheap.
 std::optional<UnevenSet> best_window(const std::vector<double>& error, const std::vector<double>& reference,
                                      double error_sum, double reference_sum) {
-  const auto n = static_cast<int64_t>(error.size());
-  for (int64_t length = 2; length <= n / 2; ++length)
-    for (int64_t first : {int64_t{0}, n - length}) {
-      const auto set = set_of(UnevenSet::Kind::kWindow, error, reference, error_sum, reference_sum, first, 1,
-                              first + length - 1);
-      if (stands_out(set.share, set.fair, set.reference_share, kSetLeaves)) return set;
+  const size_t n = error.size();
+  std::array<double, 2> held = {error.front(), error.back()}, energy = {reference.front(), reference.back()};
+  for (size_t length = 2; length <= n / 2; ++length)
+    for (const bool back : {false, true}) {
+      const size_t newest = back ? n - length : length - 1;
+      held[back] += error[newest];
+      energy[back] += reference[newest];
+      const double fair = static_cast<double>(length) / static_cast<double>(n);
+      const double share = held[back] / error_sum;
+      const double of_reference = reference_sum > 0 ? energy[back] / reference_sum : 0;
+      if (!stands_out(share, fair, of_reference, kSetLeaves)) continue;
+      UnevenSet set;
+      set.kind = UnevenSet::Kind::kWindow;
+      set.size = static_cast<int64_t>(n);
+      set.first = static_cast<int64_t>(back ? newest : 0);
+      set.last = static_cast<int64_t>(back ? n - 1 : newest);
+      set.period = 1;
+      set.share = share;
+      set.fair = fair;
+      set.reference_share = of_reference;
+      return set;
     }
   return std::nullopt;
 }
@@ -163,6 +181,9 @@ Result<GroupFigures> group_errors(const Tensor& reference, const Tensor& device,
   figures.axes = axes;
   for (int axis : axes) figures.sizes.push_back(reference.shape[static_cast<size_t>(axis)]);
   figures.groups = GroupWalk(reference.shape, axes).groups();
+  if (figures.groups > kMaxGroups)
+    return usage_error("", fmt::format("these axes make {} groups, more than {}", figures.groups, kMaxGroups),
+                       "name fewer axes");
   Sums sums(figures.groups);
   if (reference.count() > 0) PARITAS_TRY(collect(reference, device, axes, sums));
   // Summed in the order of groups: the same bits whatever the memory order.

@@ -247,6 +247,8 @@ std::string sum_block(const ProbeChecks& checks, const Style& style) {
 
 Json to_json(const ProbeChecks& checks) {
   return {{"islands", checks.islands},
+          {"sessions", checks.sessions},
+          {"seconds", json_number(checks.seconds)},
           {"probes", array_of(checks.probes, probe_json)},
           {"blocks", array_of(checks.blocks, block_json)},
           {"softmax", array_of(checks.softmax, softmax_json)},

@@ -359,6 +359,11 @@ def large_network(f: Figures) -> None:
                faults(result) == ["range-overflow"] and first == "planted/square" if fault else not faults(result))
 
 
+def probe_cases() -> list:
+    import probe_figures  # which uses this file
+    return probe_figures.CASES
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--only", default="")
@@ -381,7 +386,7 @@ def main() -> None:
              ("compare-files", compare_files, False), ("many-tensors", many_tensors, False),
              ("preflight-detector", range_figures.detector, False),
              ("preflight-published", lambda x: range_figures.published(x, MODELS, BROKEN["sim:fp16"], first_inputs), False),
-             ("large-network", large_network, False)] + compare_figures.CASES + placement_figures.CASES
+             ("large-network", large_network, False)] + compare_figures.CASES + placement_figures.CASES + probe_cases()
     for name, case, needs_qnn in cases:
         if not f.wanted(name):
             continue

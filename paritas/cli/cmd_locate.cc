@@ -21,6 +21,9 @@ struct Options {
   bool search = false;
   int search_sessions = 60;
   double search_seconds = 600;
+  std::string islands = "fused";
+  bool probe_checks = false;
+  std::vector<std::string> groups;
 };
 
 Result<CutRequest> cut_request(const Options& o) {
@@ -61,6 +64,12 @@ Result<int> execute(const Options& o) {
   PARITAS_ASSIGN(request.device, resolve_target(device, search));
   PARITAS_ASSIGN(request.worker, worker_options(o.run, search));
   PARITAS_ASSIGN(request.cuts, cut_request(o));
+  request.islands = parse_islands(o.islands);
+  request.probe_checks = o.probe_checks;
+  for (const std::string& text : o.groups) {
+    PARITAS_ASSIGN(auto groups, parse_groups(text));
+    request.groups.push_back(std::move(groups));
+  }
   request.scratch_root = scratch_root();
   request.threads = jobs(o.common);
   request.tool_version = PARITAS_VERSION;
@@ -96,6 +105,19 @@ Action add_locate(CLI::App& app) {
       ->add_option("--injection-seconds", o->injection_seconds, "Budget for injecting local errors into the reference")
       ->type_name("S")
       ->check(CLI::Range(0.0, 1e6));
+  command
+      ->add_option("--islands", o->islands,
+                   "What is probed together: fused (the device's groups), nodes, blocks (by module path), patterns "
+                   "(Softmax and normalisations taken apart), or module paths or nodes that match")
+      ->type_name("KIND|PATTERN")
+      ->capture_default_str();
+  command->add_flag("--probe-checks", o->probe_checks,
+                    "Local probes in depth: modules, kernel remainders, Softmax sums, normalisations, sums of products");
+  command
+      ->add_option("--groups", o->groups,
+                   "Errors of a tensor by heads, tokens, channels ...: 'TENSOR: axes=1,2 names=head,token' (repeatable)")
+      ->type_name("TENSOR: axis=N")
+      ->allow_extra_args(false);
   command->add_flag("--search", o->search,
                     "Search the islands that the reference must compute for the gates to hold, on every sample");
   command->add_option("--search-sessions", o->search_sessions, "Device sessions that the search may open")

@@ -97,7 +97,11 @@ std::vector<DecisionPoint> find_decisions(const Prepared& prepared,
 
 Result<DecisionReport> compare_decision(const onnx_model::GraphIndex::Node& node, const std::string& tensor,
                                         const Tensor& reference, const Tensor& device) {
-  DecisionReport report{node.name, node.op, tensor, reference.count(), 0, 0};
+  DecisionReport report;
+  report.node = node.name;
+  report.op = node.op;
+  report.tensor = tensor;
+  report.count = reference.count();
   if (reference.shape != device.shape) {  // NonZero and its like: the number of picks itself differs
     report.moved = std::max<uint64_t>(1, std::max(reference.count(), device.count()));
     report.picks = report.moved;

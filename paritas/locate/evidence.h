@@ -25,6 +25,7 @@ struct Evidence {
   std::vector<std::string> forced;  // decision tensors fed in the forced run
   std::optional<MarkedRun> marked_forced;
   std::vector<onnx_model::Island> islands;
+  std::string island_kind = "inside the fused group of ";  // of nodes in an island of several
   Probes probes;
   std::unordered_map<std::string, StorageBaseline> bad_constants;  // float constants that the storage type cannot hold
   std::unordered_map<std::string, Tensor> rounded_inputs;          // reference's island results from rounded inputs

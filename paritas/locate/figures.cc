@@ -65,7 +65,7 @@ class RowMaker {
     if (auto failed = evidence_.probes.not_probed.find(island.name); failed != evidence_.probes.not_probed.end())
       row.not_probed = failed->second;
     else if (island_of_tensor_.count(row.tensor) == 0)
-      row.not_probed = island.nodes.size() > 1 ? "inside the fused group of " + island.name : "nothing reads it";
+      row.not_probed = island.nodes.size() > 1 ? evidence_.island_kind + island.name : "nothing reads it";
     if (auto where = evidence_.probes.ran_on.find(island.name); where != evidence_.probes.ran_on.end())
       row.probe_ran_on = where->second;
   }

@@ -42,6 +42,7 @@ class Gatherer {
     const Status probed = probes.get();
     PARITAS_TRY(marked);
     PARITAS_TRY(probed);
+    if (!probe_note_.empty()) gathering_.notes.push_back(probe_note_);
     gathering_.device_sessions += evidence().probes.sessions;
     return std::move(gathering_);
   }
@@ -228,7 +229,18 @@ class Gatherer {
   Status run_all_probes() {
     std::unordered_map<std::string, onnx_model::TensorType> types;
     for (const auto& [name, tensor] : evidence().reference) types[name] = {tensor.dtype, tensor.shape};
-    evidence().islands = choose_islands(*evidence().prepared, evidence().groups, types);
+    const Prepared& prepared = *evidence().prepared;
+    if (request_.islands.kind != IslandChoice::Kind::kFused) evidence().island_kind = "inside the island ";
+    std::vector<std::string> refused;
+    evidence().islands = choose_islands(
+        prepared,
+        island_groups(request_.islands, evidence().groups, prepared.folded, prepared.index, prepared.dependence), types,
+        &refused);
+    if (!refused.empty() && request_.islands.kind != IslandChoice::Kind::kFused)
+      probe_note_ = fmt::format(
+          "{} island{} probed node by node, since a path leaves {} and comes back ({}{})", refused.size(),
+          refused.size() == 1 ? " is" : "s are", refused.size() == 1 ? "it" : "them", refused.front(),
+          refused.size() == 1 ? "" : ", ...");
     ProbeRequest request;
     request.prepared = &*evidence().prepared;
     request.islands = evidence().islands;
@@ -261,6 +273,7 @@ class Gatherer {
   Runner& probes_;
   double unmarked_seconds_ = 0;
   std::vector<DecisionPoint> points_;
+  std::string probe_note_;  // of the probes, which run beside the rest
   Gathering gathering_;
 };
 

@@ -163,8 +163,9 @@ class Probing {
 
 }  // namespace
 
-std::vector<Island> choose_islands(const Prepared& prepared, const std::vector<FusedGroup>& groups,
-                                   const std::unordered_map<std::string, onnx_model::TensorType>& types) {
+std::vector<Island> choose_islands(const Prepared& prepared, const std::vector<IslandGroup>& groups,
+                                   const std::unordered_map<std::string, onnx_model::TensorType>& types,
+                                   std::vector<std::string>* refused) {
   const auto& nodes = prepared.index.nodes();
   auto makes_float = [&](int node) {
     for (const auto& output : nodes[static_cast<size_t>(node)].outputs)
@@ -178,11 +179,13 @@ std::vector<Island> choose_islands(const Prepared& prepared, const std::vector<F
   };
   std::vector<Island> islands;
   std::vector<bool> grouped(nodes.size(), false);
-  for (const FusedGroup& group : groups) {
-    // The device names a fused operation after its first source; the last one's output is what the group hands out.
-    const std::string name = nodes[static_cast<size_t>(group.nodes.back())].name;
-    auto island = onnx_model::group_island(prepared.folded, prepared.index, prepared.dependence, name, group.nodes);
-    if (!island || !std::all_of(group.nodes.begin(), group.nodes.end(), value_dependent)) continue;
+  for (const IslandGroup& group : groups) {
+    auto island =
+        onnx_model::group_island(prepared.folded, prepared.index, prepared.dependence, group.name, group.nodes);
+    if (!island || !std::all_of(group.nodes.begin(), group.nodes.end(), value_dependent)) {
+      refused->push_back(group.name);
+      continue;
+    }
     for (int node : group.nodes) grouped[static_cast<size_t>(node)] = true;
     islands.push_back(std::move(*island));
   }

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "paritas/locate/islands.h"
 #include "paritas/locate/prepare.h"
 #include "paritas/onnx/edit.h"
 #include "paritas/placement/node_table.h"
@@ -13,10 +14,11 @@
 
 namespace paritas {
 
-// Islands to probe: the device's fused groups where known, else single nodes. Nodes that make no float tensor have
-// none.
-std::vector<onnx_model::Island> choose_islands(const Prepared& prepared, const std::vector<FusedGroup>& groups,
-                                               const std::unordered_map<std::string, onnx_model::TensorType>& types);
+// Islands to probe: the given groups, and every other node by itself. Nodes that make no float tensor have none. A group
+// that is not convex (a path leaves it and comes back) is probed node by node; `refused` receives its name.
+std::vector<onnx_model::Island> choose_islands(const Prepared& prepared, const std::vector<IslandGroup>& groups,
+                                               const std::unordered_map<std::string, onnx_model::TensorType>& types,
+                                               std::vector<std::string>* refused);
 
 struct ProbeRequest {
   const Prepared* prepared = nullptr;

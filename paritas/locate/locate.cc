@@ -8,11 +8,14 @@
 
 #include <fmt/format.h>
 
+#include "paritas/judge/catalogue_groups.h"
 #include "paritas/locate/cut_stage.h"
+#include "paritas/locate/decision_ties.h"
 #include "paritas/locate/deviation.h"
 #include "paritas/locate/explain.h"
 #include "paritas/locate/figures.h"
 #include "paritas/locate/gather.h"
+#include "paritas/locate/probe_checks.h"
 #include "paritas/locate/propagation.h"
 #include "paritas/locate/ranking.h"
 #include "paritas/locate/search.h"
@@ -67,6 +70,7 @@ class Locating {
     PARITAS_ASSIGN(auto given, onnx_model::Model::load(request_.model));
     PARITAS_TRY(check_inputs(given, request_.inputs));
     PARITAS_TRY(check_gates(given));
+    PARITAS_TRY(check_island_choice(given));
     if (request_.search && request_.gates.empty())
       return usage_error("--search", "no gate says what must hold", "declare it, e.g. --gate 'scores: cosine>=0.99'");
     if (request_.search && request_.cuts.only)
@@ -101,6 +105,7 @@ class Locating {
     input.device_is_plugin = request_.device.capabilities.device;
     input.demanded = std::any_of(result_.outputs.begin(), result_.outputs.end(), breaks_without_gate_or_by_it);
     explain(input, result_);
+    PARITAS_TRY(make_groups());
     PARITAS_TRY(search(sensitivities, runners));
     if (cuts) PARITAS_TRY(add_cuts(*cuts));
     judge();
@@ -118,6 +123,14 @@ class Locating {
       subjects.emplace_back(output.name, Role::kOutput, "", output.dtype);
     PARITAS_TRY(check_gates_match(request_.gates, subjects));
     return {};
+  }
+
+  Status check_island_choice(const onnx_model::Model& model) {
+    if (request_.islands.kind != IslandChoice::Kind::kNamed && request_.groups.empty()) return {};
+    PARITAS_ASSIGN(const auto index, onnx_model::GraphIndex::build(model));
+    groups_ = request_.groups;
+    PARITAS_TRY(resolve_groups(groups_, index));
+    return check_islands(request_.islands, index);
   }
 
   void take_over(const Gathering& gathering) {
@@ -152,6 +165,27 @@ class Locating {
     PARITAS_ASSIGN(result_.nodes, make_rows(evidence_, storage(), request_.threads));
     PARITAS_ASSIGN(result_.outputs, make_outputs(evidence_, request_.gates, storage(), request_.threads));
     PARITAS_ASSIGN(result_.probe_effect, make_probe_effect(evidence_));
+    PARITAS_TRY(describe_decisions(evidence_, result_.nodes, storage(), result_.decisions));
+    if (request_.probe_checks) {
+      PARITAS_ASSIGN(result_.probe_checks, check_probes(evidence_, result_.nodes, storage(), request_.threads));
+      result_.probe_checks->sessions = evidence_.probes.sessions;
+      result_.probe_checks->seconds = evidence_.probes.seconds;
+      result_.probe_checks->islands = request_.islands.text();
+    }
+    return {};
+  }
+
+  Status make_groups() {
+    PARITAS_ASSIGN(result_.groups, group_reports(evidence_, groups_, result_.notes));
+    for (const GroupReport& report : result_.groups)
+      for (const UnevenSet& set : report.figures.uneven) {
+        const auto axis = std::find(report.figures.axes.begin(), report.figures.axes.end(), set.axis);
+        const auto& largest = report.figures.largest;
+        result_.findings.push_back(catalogue::uneven_error(
+            {report.node, report.tensor, report.run,
+             report.names[static_cast<size_t>(axis - report.figures.axes.begin())], to_string(set), set.share, set.fair,
+             set.reference_share, !largest.empty() && largest.front().device_only > 0}));
+      }
     return {};
   }
 
@@ -302,6 +336,7 @@ class Locating {
 
   const LocateRequest& request_;
   Clock::time_point start_;
+  std::vector<GroupRequest> groups_;
   Evidence evidence_;
   LocateResult result_;
 };

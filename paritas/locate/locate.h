@@ -7,6 +7,7 @@
 
 #include "paritas/judge/gates.h"
 #include "paritas/locate/cuts.h"
+#include "paritas/locate/islands.h"
 #include "paritas/locate/types.h"
 #include "paritas/runtime/target.h"
 #include "paritas/runtime/worker.h"
@@ -33,6 +34,9 @@ struct LocateRequest {
   std::optional<Search> search;
   std::optional<double> injection_seconds;  // default: 2 s, or half of what the runs took when that is more
   CutRequest cuts;                          // see cross_matrix.h
+  IslandChoice islands;                     // what is probed together
+  std::vector<GroupRequest> groups;         // errors by groups: LocateResult::groups
+  bool probe_checks = false;                // local probes in depth: LocateResult::probe_checks
   std::string tool_version;
   std::function<void(const std::string& stage)> progress;  // may be empty
 };

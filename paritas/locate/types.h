@@ -9,6 +9,8 @@
 #include "paritas/compare/compare.h"
 #include "paritas/judge/finding.h"
 #include "paritas/locate/cross_matrix_types.h"
+#include "paritas/locate/group_checks.h"
+#include "paritas/locate/probe_checks_types.h"
 #include "paritas/metrics/pair_metrics.h"
 #include "paritas/recording/provenance.h"
 
@@ -57,6 +59,19 @@ struct NodeRow {
   }
 };
 
+// How near a decision was, in the unit of the scores that it is made from (of the reference).
+struct DecisionTie {
+  std::optional<double> margin;  // largest difference between a pick of the reference and the device's in its place; of
+                                 // a comparison between both sides. Absent: nothing changed, or not taken
+  double at = 0;                 // size of the scores there
+  uint64_t compared = 0;         // changed picks that `margin` is the largest of
+  std::optional<double> runner_up;  // smallest difference between what is picked and what is not, changed or not
+  std::optional<double> storage_step, local_error, accumulated_error;  // of the scores: a step of the storage type at
+                                                                       // `at`, largest local and accumulated error
+  std::string explained_by;  // storage, local, accumulated, nothing; empty: not known
+  std::string not_taken;     // why there is no margin
+};
+
 struct DecisionReport {
   std::string node;
   std::string op;
@@ -64,6 +79,9 @@ struct DecisionReport {
   uint64_t count = 0;  // elements
   uint64_t moved = 0;  // elements that differ by position
   uint64_t picks = 0;  // elements of the reference that the device did not pick at all (per row of the last axis)
+  std::optional<DecisionTie> tie;
+  std::vector<std::string> gathers;  // nodes that gather by it
+  std::vector<std::string> outputs;  // graph outputs that depend on it
   bool changed() const { return moved != 0; }
 };
 
@@ -131,6 +149,8 @@ struct LocateResult {
   std::string device_simulated;     // the number format, when the device is the simulator
   PlacementCounts probe_placement;  // local probes
   std::vector<ProbeEffect> probe_effect;
+  std::optional<ProbeChecks> probe_checks;  // when asked for
+  std::vector<GroupReport> groups;          // when asked for
   std::optional<RestoreSearch> search;
   std::optional<CrossMatrices> cross_matrices;  // when cuts were asked for
   bool only_cuts = false;                       // the rest of the diagnosis was not asked for

@@ -6,6 +6,8 @@
 
 #include "paritas/report/cross_matrix_report.h"
 #include "paritas/report/finding_text.h"
+#include "paritas/report/groups_report.h"
+#include "paritas/report/probe_checks_report.h"
 #include "paritas/report/reports.h"
 #include "paritas/report/search_report.h"
 
@@ -56,6 +58,34 @@ std::string placement_line(const LocateResult& result, const Style& style) {
                                                    p.partitions == 1 ? "" : "s", evidence);
 }
 
+// How near it was, and what depends on it.
+std::string tie_lines(const DecisionReport& d, const Style& style) {
+  const std::string indent(17, ' ');
+  std::string out;
+  if (d.tie && d.tie->margin) {
+    const DecisionTie& tie = *d.tie;
+    std::string text = fmt::format("at most {:.3g} apart in the reference", *tie.margin);
+    if (tie.storage_step) text += fmt::format("; a storage step there is {:.3g}", *tie.storage_step);
+    if (tie.local_error) text += fmt::format(", local error {:.3g}", *tie.local_error);
+    if (tie.accumulated_error) text += fmt::format(", accumulated {:.3g}", *tie.accumulated_error);
+    if (tie.explained_by == "nothing")
+      text += "; the scores' errors do not explain it";
+    else if (!tie.explained_by.empty())
+      text += tie.explained_by == "storage" ? "; rounding the scores is enough"
+                                            : fmt::format("; the {} error is enough", tie.explained_by);
+    out += wrap(text, indent, indent, style.width);
+  } else if (d.tie && !d.tie->not_taken.empty()) {
+    out += indent + "no margin: " + d.tie->not_taken + "\n";
+  }
+  if (!d.outputs.empty()) {
+    std::string text = "decides over ";
+    for (size_t i = 0; i < d.outputs.size(); ++i) text += (i == 0 ? "" : ", ") + d.outputs[i];
+    if (!d.gathers.empty()) text += fmt::format("; {} node{} by it", d.gathers.size(), d.gathers.size() == 1 ? " gathers" : "s gather");
+    out += wrap(text, indent, indent, style.width);
+  }
+  return out;
+}
+
 std::string decisions_lines(const LocateResult& result, const Style& style) {
   std::string out;
   size_t shown = 0;
@@ -65,6 +95,7 @@ std::string decisions_lines(const LocateResult& result, const Style& style) {
     out += d.picks == d.moved
                ? fmt::format("{}: {} of {} changed\n", d.node, d.moved, d.count)
                : fmt::format("{}: {} of {} moved, {} picked otherwise\n", d.node, d.moved, d.count, d.picks);
+    out += tie_lines(d, style);
   }
   const auto changed = static_cast<size_t>(std::count_if(result.decisions.begin(), result.decisions.end(),
                                                          [](const DecisionReport& d) { return d.changed(); }));
@@ -174,6 +205,8 @@ std::string terminal(const LocateResult& result, const Style& style) {
   if (result.cross_matrices)
     out += "\n" + cross_matrix_blocks(*result.cross_matrices, !result.device_simulated.empty(), style);
   if (!result.only_cuts) out += diagnosis(result, style);
+  if (result.probe_checks) out += probe_checks_blocks(*result.probe_checks, style);
+  for (const GroupReport& report : result.groups) out += group_block(report, style);
   if (result.search) out += search_block(*result.search, style) + "\n";
   for (const Finding& finding : result.findings) out += finding_block(finding, style);
   for (const auto& pinned : result.pinned) out += dim(style, "pinned: " + pinned) + "\n";

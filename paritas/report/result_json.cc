@@ -1,7 +1,9 @@
 #include "paritas/compare/result_json.h"
 #include "paritas/judge/metric_table.h"
 #include "paritas/report/cross_matrix_report.h"
+#include "paritas/report/groups_report.h"
 #include "paritas/report/locate_json.h"
+#include "paritas/report/probe_checks_report.h"
 #include "paritas/report/reports.h"
 #include "paritas/report/search_report.h"
 
@@ -48,8 +50,22 @@ Json node_json(const NodeRow& row) {
 }  // namespace
 
 Json to_json(const DecisionReport& d) {
-  return {{"node", d.node},   {"op", d.op},       {"tensor", d.tensor},
-          {"count", d.count}, {"moved", d.moved}, {"picks", d.picks}};
+  Json json = {{"node", d.node},   {"op", d.op},       {"tensor", d.tensor},
+               {"count", d.count}, {"moved", d.moved}, {"picks", d.picks}};
+  if (d.tie)
+    json["tie"] = {{"margin", optional_number(d.tie->margin)},
+                   {"compared", d.tie->compared},
+                   {"runner_up", optional_number(d.tie->runner_up)},
+                   {"storage_step", optional_number(d.tie->storage_step)},
+                   {"local_error", optional_number(d.tie->local_error)},
+                   {"accumulated_error", optional_number(d.tie->accumulated_error)},
+                   {"explained_by", d.tie->explained_by.empty() ? Json(nullptr) : Json(d.tie->explained_by)},
+                   {"not_taken", d.tie->not_taken.empty() ? Json(nullptr) : Json(d.tie->not_taken)}};
+  if (d.tie || !d.outputs.empty()) {
+    json["gathers"] = d.gathers;
+    json["outputs"] = d.outputs;
+  }
+  return json;
 }
 
 Json to_json(const OutputRow& row) {
@@ -87,6 +103,8 @@ Json to_json(const LocateResult& result) {
                 {"marked", json_number(e.marked)},
                 {"changed", e.changed}};
   });
+  if (result.probe_checks) json["probe_checks"] = to_json(*result.probe_checks);
+  if (!result.groups.empty()) fill("groups", result.groups, [](const GroupReport& g) { return to_json(g); });
   if (result.search) json["search"] = to_json(*result.search);
   if (result.cross_matrices) {
     json["only_cuts"] = result.only_cuts;

@@ -1,0 +1,24 @@
+How near was the decision?
+==========================
+
+Picks among near ties change with the last bit. `locate` says how near they were, which error is enough to change them, and
+what depends on them.
+
+  $ cp "$EXAMPLES"/detr-mini/*.onnx "$EXAMPLES"/detr-mini/*.npy .
+  $ locate() { paritas locate "$@" --input images=images.npy --input orig_target_sizes=orig_target_sizes.npy; }
+  $ locate detr_mini.onnx --device sim:fp16 --json healthy.json | sed -n '/^Decisions/,/figures below/p'
+  $ "$PYTHON" - << 'PY'
+  > import json
+  > r = json.load(open("healthy.json"))
+  > for d in r["decisions"]:
+  >     t = d["tie"]
+  >     print(d["node"], t["explained_by"], t["margin"] <= 2 * t["accumulated_error"], d["outputs"])
+  > labels = next(o for o in r["outputs"] if o["name"] == "labels")
+  > print([k for k in ("cosine", "nmse") if k in labels["metrics"]])
+  > PY
+
+The CPU decides as the CPU does: nothing changed, so there is no margin; the nearest tie is known all the same.
+
+  $ locate detr_mini.onnx --device cpu --json - | "$PYTHON" -c '
+  > import json, sys
+  > for d in json.load(sys.stdin)["decisions"]: print(d["moved"], d["tie"]["margin"], d["tie"]["runner_up"] > 0)'

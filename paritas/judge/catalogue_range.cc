@@ -124,6 +124,21 @@ Finding preflight_zero_times_infinity(const PreflightFacts& facts) {
   return f;
 }
 
+Finding preflight_infinite_weights(const PreflightFacts& facts) {
+  Finding f;
+  f.id = "preflight-infinite-weights";
+  f.severity = Severity::kFault;
+  f.nodes = nodes_of(facts);
+  f.text = fmt::format("{} sums products with the constant \"{}\", {} of whose values are infinite in {}.",
+                       called(facts), facts.operand, facts.overflowed, facts.format);
+  f.shows = fmt::format("arithmetic in {} makes infinities or NaN of every sum that meets one of them, on any input",
+                        facts.format);
+  f.does_not_show = "that a device does so: where constants saturate instead, the sums are merely wrong";
+  f.next = "scale the weights down and the result up";
+  f.evidence = {{"constant", facts.operand}, {"overflowed", facts.overflowed}, {"format", facts.format}};
+  return f;
+}
+
 Finding preflight_divides_by_zero(const PreflightFacts& facts) {
   Finding f;
   f.id = "preflight-divides-by-zero";

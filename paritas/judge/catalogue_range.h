@@ -29,6 +29,7 @@ Finding preflight_overflow(const PreflightFacts& facts);
 Finding preflight_lost_energy(const PreflightFacts& facts);
 Finding preflight_hidden(const PreflightFacts& facts);
 Finding preflight_zero_times_infinity(const PreflightFacts& facts);  // operand: the constant
+Finding preflight_infinite_weights(const PreflightFacts& facts);     // operand: the weights; overflowed: of them
 Finding preflight_divides_by_zero(const PreflightFacts& facts);      // operand: the divisor
 
 // Notes. Of the facts only format, limit and samples are read.

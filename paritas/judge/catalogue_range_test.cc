@@ -79,6 +79,10 @@ TEST(CatalogueRange, MadeInfinite) {
   expect_whole(f, "preflight-zero-times-infinity", Severity::kFault);
   EXPECT_THAT(f.text, AllOf(HasSubstr("20 zeros"), HasSubstr("\"mask\""), HasSubstr("NaN")));
   EXPECT_THAT(f.does_not_show, HasSubstr("saturate"));
+  f = preflight_infinite_weights(facts);
+  expect_whole(f, "preflight-infinite-weights", Severity::kFault);
+  EXPECT_THAT(f.text, AllOf(HasSubstr("\"mask\""), HasSubstr("7 of whose values")));
+  EXPECT_THAT(f.does_not_show, HasSubstr("saturate"));
   facts.op = "Log";
   facts.operand_node = "/add";
   f = preflight_divides_by_zero(facts);

@@ -134,6 +134,10 @@ class Judging {
         f.operand = *constant;
         f.result_nonfinite = other->zeros;
         placed_.emplace_back(i, preflight_zero_times_infinity(f));
+      } else if (const ConstantRow* weights = infinite_weights(row.op, inputs)) {
+        f.operand = weights->constant;
+        f.overflowed = weights->overflowed;
+        placed_.emplace_back(i, preflight_infinite_weights(f));
       } else if (const size_t divisor = row.op == "Div" ? 1 : 0;
                  (row.op == "Div" || row.op == "Log" || row.op == "Reciprocal") && divisor < inputs.size()) {
         const RangeRow* operand = row_of(inputs[divisor]);
@@ -147,6 +151,14 @@ class Judging {
       }
       row.violates = true;
     }
+  }
+
+  // Weights that every sum of products meets.
+  const ConstantRow* infinite_weights(const std::string& op, const std::vector<std::string>& inputs) const {
+    if (op != "MatMul" && op != "Gemm" && op != "Conv" && op != "ConvTranspose") return nullptr;
+    for (const ConstantRow& row : result_.constants)
+      if (row.overflowed > 0 && std::find(inputs.begin(), inputs.end(), row.constant) != inputs.end()) return &row;
+    return nullptr;
   }
 
   bool whole_overflow(const std::string& constant) const {

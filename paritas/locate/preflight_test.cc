@@ -114,6 +114,17 @@ TEST(Preflight, ZeroTimesWhatBecomesInfinite) {
   EXPECT_THAT(ids(result, Severity::kNote), ElementsAre("preflight-constants"));
 }
 
+TEST(Preflight, WeightsThatBecomeInfinite) {
+  auto result = result_of({row("m", "MatMul", 5)});
+  result.constants = {mask()};
+  judge_ranges(result, {{"m", {"x", "mask"}}});
+  EXPECT_THAT(ids(result, Severity::kFault), ElementsAre("preflight-infinite-weights"));
+  auto added = result_of({row("m", "Add", 5)});
+  added.constants = {mask()};
+  judge_ranges(added, {{"m", {"x", "mask"}}});
+  EXPECT_THAT(ids(added, Severity::kFault), IsEmpty());
+}
+
 TEST(Preflight, AnInfiniteConstantIsANote) {
   auto result = result_of({row("anchors", "Add", 3)});
   result.constants = {mask()};

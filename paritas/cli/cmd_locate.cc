@@ -111,11 +111,13 @@ Action add_locate(CLI::App& app) {
                    "(Softmax and normalisations taken apart), or module paths or nodes that match")
       ->type_name("KIND|PATTERN")
       ->capture_default_str();
-  command->add_flag("--probe-checks", o->probe_checks,
-                    "Local probes in depth: modules, kernel remainders, Softmax sums, normalisations, sums of products");
+  command->add_flag(
+      "--probe-checks", o->probe_checks,
+      "Local probes in depth: modules, kernel remainders, Softmax sums, normalisations, sums of products");
   command
-      ->add_option("--groups", o->groups,
-                   "Errors of a tensor by heads, tokens, channels ...: 'TENSOR: axes=1,2 names=head,token' (repeatable)")
+      ->add_option(
+          "--groups", o->groups,
+          "Errors of a tensor by heads, tokens, channels ...: 'TENSOR: axes=1,2 names=head,token' (repeatable)")
       ->type_name("TENSOR: axis=N")
       ->allow_extra_args(false);
   command->add_flag("--search", o->search,

@@ -9,10 +9,11 @@ Finding uneven_error(const UnevenFacts& facts) {
   f.id = "uneven-error";
   f.severity = Severity::kNote;
   f.nodes = {facts.node};
-  f.text = fmt::format("Of the {} {} of {}, {:.3g} % is at {} of {}, which has {:.3g} % of the elements and {:.3g} % of the "
-                       "reference's energy.",
-                       facts.run, facts.nonfinite ? "NaN and infinities" : "error energy", facts.tensor,
-                       100 * facts.share, facts.where, facts.axis, 100 * facts.fair, 100 * facts.reference_share);
+  f.text = fmt::format(
+      "Of the {} {} of {}, {:.3g} % is at {} of {}, which has {:.3g} % of the elements and {:.3g} % of the "
+      "reference's energy.",
+      facts.run, facts.nonfinite ? "NaN and infinities" : "error energy", facts.tensor, 100 * facts.share, facts.where,
+      facts.axis, 100 * facts.fair, 100 * facts.reference_share);
   f.shows = "where in the tensor the error sits on this sample";
   f.does_not_show = facts.run == "local" ? "why, or that it matters for the outputs"
                                          : "which node put it there, why, or that it matters for the outputs";

@@ -70,7 +70,8 @@ void compare_row(const Row& row, const std::vector<size_t>& reference, const std
   if (ordered) {
     for (size_t k = 0; k < reference.size(); ++k)
       if (reference[k] != device[k])
-        widen(tie, std::abs(row[reference[k]] - row[device[k]]), std::max(std::abs(row[reference[k]]), std::abs(row[device[k]])));
+        widen(tie, std::abs(row[reference[k]] - row[device[k]]),
+              std::max(std::abs(row[reference[k]]), std::abs(row[device[k]])));
     return;
   }
   const std::unordered_set<size_t> r(reference.begin(), reference.end()), d(device.begin(), device.end());
@@ -143,7 +144,8 @@ class Describer {
     const auto behind = nodes_behind(index_, {report.tensor});
     for (const auto& output : index_.outputs()) {
       const int maker = index_.producer(output);
-      if (output == report.tensor || (maker >= 0 && behind[static_cast<size_t>(maker)])) report.outputs.push_back(output);
+      if (output == report.tensor || (maker >= 0 && behind[static_cast<size_t>(maker)]))
+        report.outputs.push_back(output);
     }
     report.gathers = gathers_by(index_, report.tensor, [&](const std::string& tensor) {
       auto it = evidence_.reference.find(tensor);
@@ -192,8 +194,8 @@ class Describer {
       return tie_of_comparison(first, second, reference, device);
     }
     if (node.op == "NonZero") return tie_of_nonzero(first, reference, device);
-    none.not_taken = node.op == "NonMaxSuppression" ? "scores and overlaps decide together"
-                                                    : "no margin is defined for " + node.op;
+    none.not_taken =
+        node.op == "NonMaxSuppression" ? "scores and overlaps decide together" : "no margin is defined for " + node.op;
     return none;
   }
 

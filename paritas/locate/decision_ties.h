@@ -1,5 +1,5 @@
-// How near a decision was: what separates the reference's picks from the device's, in the reference's own scores, beside
-// the errors of those scores.
+// How near a decision was: what separates the reference's picks from the device's, in the reference's own scores,
+// beside the errors of those scores.
 #pragma once
 
 #include <functional>

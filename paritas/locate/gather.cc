@@ -237,10 +237,10 @@ class Gatherer {
         island_groups(request_.islands, evidence().groups, prepared.folded, prepared.index, prepared.dependence), types,
         &refused);
     if (!refused.empty() && request_.islands.kind != IslandChoice::Kind::kFused)
-      probe_note_ = fmt::format(
-          "{} island{} probed node by node, since a path leaves {} and comes back ({}{})", refused.size(),
-          refused.size() == 1 ? " is" : "s are", refused.size() == 1 ? "it" : "them", refused.front(),
-          refused.size() == 1 ? "" : ", ...");
+      probe_note_ =
+          fmt::format("{} island{} probed node by node, since a path leaves {} and comes back ({}{})", refused.size(),
+                      refused.size() == 1 ? " is" : "s are", refused.size() == 1 ? "it" : "them", refused.front(),
+                      refused.size() == 1 ? "" : ", ...");
     ProbeRequest request;
     request.prepared = &*evidence().prepared;
     request.islands = evidence().islands;

@@ -147,7 +147,8 @@ class Finder {
     }
     if (mean < 0 || at(mean).op != "ReduceMean" || !axes_of(mean, site.axes)) return std::nullopt;
     const int square = index_.producer(at(mean).inputs[0]);
-    if (square < 0 || at(square).inputs.empty() || at(square).inputs[0] != value || !squares(square)) return std::nullopt;
+    if (square < 0 || at(square).inputs.empty() || at(square).inputs[0] != value || !squares(square))
+      return std::nullopt;
     site.decomposed = true;
     site.tensor = at(node).outputs.front();
     site.nodes.insert(site.nodes.end(), {square, mean, root, node});

@@ -21,10 +21,10 @@ struct NormSite {
   std::vector<int> nodes;
   std::string tensor;
   bool decomposed = false;
-  bool centred = false;                                  // the mean is taken off
-  std::optional<std::vector<int64_t>> axes;              // as given; nullopt: all
-  bool to_the_end = false;                               // the axis and all behind it
-  std::string scale, bias;                               // tensors of the operator; empty: none
+  bool centred = false;                                    // the mean is taken off
+  std::optional<std::vector<int64_t>> axes;                // as given; nullopt: all
+  bool to_the_end = false;                                 // the axis and all behind it
+  std::string scale, bias;                                 // tensors of the operator; empty: none
   std::vector<std::pair<std::string, std::string>> steps;  // role, tensor
 };
 

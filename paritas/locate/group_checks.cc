@@ -67,7 +67,8 @@ Status resolve_groups(std::vector<GroupRequest>& requests, const onnx_model::Gra
     auto node = std::find_if(index.nodes().begin(), index.nodes().end(),
                              [&](const auto& n) { return n.name == request.tensor; });
     if (node == index.nodes().end() || node->outputs.empty())
-      return usage_error(request.text, fmt::format("no node and no tensor that a node makes is called \"{}\"", request.tensor),
+      return usage_error(request.text,
+                         fmt::format("no node and no tensor that a node makes is called \"{}\"", request.tensor),
                          "paritas inspect lists the model's tensors");
     request.tensor = node->outputs.front();
   }
@@ -94,7 +95,8 @@ Result<std::vector<GroupReport>> group_reports(const Evidence& evidence, const s
       report.names.push_back(request.names.empty() ? fmt::format("axis {}", axes[i])
                                                    : fmt::format("{} (axis {})", request.names[i], axes[i]));
     bool any = false;
-    for (const auto& [run, tensors] : {std::pair("local", &evidence.probes.local), std::pair("accumulated", &marked.tensors)}) {
+    for (const auto& [run, tensors] :
+         {std::pair("local", &evidence.probes.local), std::pair("accumulated", &marked.tensors)}) {
       auto device = tensors->find(request.tensor);
       if (device == tensors->end() || device->second.shape != reference->second.shape) continue;
       report.run = run;

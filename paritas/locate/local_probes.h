@@ -14,8 +14,8 @@
 
 namespace paritas {
 
-// Islands to probe: the given groups, and every other node by itself. Nodes that make no float tensor have none. A group
-// that is not convex (a path leaves it and comes back) is probed node by node; `refused` receives its name.
+// Islands to probe: the given groups, and every other node by itself. Nodes that make no float tensor have none. A
+// group that is not convex (a path leaves it and comes back) is probed node by node; `refused` receives its name.
 std::vector<onnx_model::Island> choose_islands(const Prepared& prepared, const std::vector<IslandGroup>& groups,
                                                const std::unordered_map<std::string, onnx_model::TensorType>& types,
                                                std::vector<std::string>* refused);

@@ -12,7 +12,9 @@ namespace paritas {
 namespace {
 
 // rms of what is left when rounding the result is taken off, as independent errors.
-double beyond(double rms, double storage_rms) { return std::sqrt(std::max(0.0, rms * rms - storage_rms * storage_rms)); }
+double beyond(double rms, double storage_rms) {
+  return std::sqrt(std::max(0.0, rms * rms - storage_rms * storage_rms));
+}
 
 Result<ProbeFigures> figures_of(const CheckInput& input, const NodeRow& row) {
   const PairMetrics& m = row.local->metrics;
@@ -71,8 +73,8 @@ void add(BlockFigures& block, const NodeRow& row, const onnx_model::GraphIndex& 
     if (row.local->x_baseline) block.x_storage_max = std::max(block.x_storage_max, *row.local->x_baseline);
   }
   if (const PairMetrics* accumulated = row.best_accumulated(); accumulated != nullptr && leaves(row, block.path, index))
-    block.accumulated_out = std::max(block.accumulated_out,
-                                     accumulated->nonfinite.device_only > 0 ? INFINITY : accumulated->nmse);
+    block.accumulated_out =
+        std::max(block.accumulated_out, accumulated->nonfinite.device_only > 0 ? INFINITY : accumulated->nmse);
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ struct CheckInput {
   const Evidence& evidence;
   const std::vector<NodeRow>& rows;
   std::optional<DType> storage;
-  const NodeRow* row(const std::string& tensor) const;  // nullptr: none
+  const NodeRow* row(const std::string& tensor) const;   // nullptr: none
   const Tensor* local(const std::string& tensor) const;  // of the reference's shape; nullptr: not probed
   // Reference tensor or constant.
   Result<Tensor> value(const std::string& tensor) const;

@@ -123,8 +123,8 @@ TEST(ProbeChecks, ModulePaths) {
 }
 
 TEST(ProbeChecks, RollUpByModule) {
-  const auto model = model_of({"x"}, {{"Mul", {"x", "x"}, {"/a/b/m"}}, {"Exp", {"/a/b/m"}, {"/a/e"}}, {"Neg", {"/a/e"}, {"/c/n"}}},
-                              {"/c/n"});
+  const auto model = model_of(
+      {"x"}, {{"Mul", {"x", "x"}, {"/a/b/m"}}, {"Exp", {"/a/b/m"}, {"/a/e"}}, {"Neg", {"/a/e"}, {"/c/n"}}}, {"/c/n"});
   const auto index = onnx_model::GraphIndex::build(model);
   ASSERT_TRUE(index);
   std::vector<NodeRow> rows = {row("/a/b/m", 0.5, 1e-3), row("/a/e", 0.6, 2e-3), row("/c/n", 0.7, 1e-6)};
@@ -173,9 +173,9 @@ TEST(GraphPatterns, DecomposedSoftmax) {
 }
 
 TEST(GraphPatterns, OtherDivisionsAreNoSoftmax) {
-  const auto model = model_of({"x"},
-                              {{"Exp", {"x"}, {"e"}}, {"Exp", {"e"}, {"f"}}, {"ReduceSum", {"f"}, {"s"}}, {"Div", {"e", "s"}, {"y"}}},
-                              {"y"});
+  const auto model = model_of(
+      {"x"}, {{"Exp", {"x"}, {"e"}}, {"Exp", {"e"}, {"f"}}, {"ReduceSum", {"f"}, {"s"}}, {"Div", {"e", "s"}, {"y"}}},
+      {"y"});
   EXPECT_TRUE(find_softmax(model, *onnx_model::GraphIndex::build(model)).empty());
 }
 
@@ -223,7 +223,10 @@ TEST(GraphPatterns, RmsByReciprocal) {
 
 onnx_model::Model modules() {
   return model_of({"x"},
-                  {{"Neg", {"x"}, {"/a/b/m"}}, {"Exp", {"/a/b/m"}, {"/a/b/e"}}, {"Neg", {"/a/b/e"}, {"/a/c/n"}}, {"Neg", {"/a/c/n"}, {"/d"}}},
+                  {{"Neg", {"x"}, {"/a/b/m"}},
+                   {"Exp", {"/a/b/m"}, {"/a/b/e"}},
+                   {"Neg", {"/a/b/e"}, {"/a/c/n"}},
+                   {"Neg", {"/a/c/n"}, {"/d"}}},
                   {"/d"});
 }
 

@@ -13,13 +13,13 @@ namespace paritas {
 // f~: the device's. Only where the device's storage type is known and can hold the result.
 struct ProbeFigures {
   std::string node, op, tensor, island;
-  double max_abs = 0, mean_abs = 0, rms = 0;    // f~(x) - f(x)
-  double storage_max = 0, storage_rms = 0;      // r(f(x)) - f(x)
-  std::optional<double> input_max, input_rms;   // f(r(x)) - f(x)
-  std::optional<double> kernel_max;             // max |f~(x) - f(r(x))|: the result's own rounding still in it
-  std::optional<double> kernel_rms;             // sqrt(rms^2 - storage rms^2) of the same, 0 where that is negative
-  std::optional<double> remainder;              // max_abs - storage_max - input_max, at least 0: by the triangle inequality
-                                                // at least this much of max_abs comes from neither
+  double max_abs = 0, mean_abs = 0, rms = 0;   // f~(x) - f(x)
+  double storage_max = 0, storage_rms = 0;     // r(f(x)) - f(x)
+  std::optional<double> input_max, input_rms;  // f(r(x)) - f(x)
+  std::optional<double> kernel_max;            // max |f~(x) - f(r(x))|: the result's own rounding still in it
+  std::optional<double> kernel_rms;            // sqrt(rms^2 - storage rms^2) of the same, 0 where that is negative
+  std::optional<double> remainder;  // max_abs - storage_max - input_max, at least 0: by the triangle inequality
+                                    // at least this much of max_abs comes from neither
   bool representable = true;
 };
 
@@ -77,7 +77,7 @@ struct NormCheck {
 // MatMul, Gemm and Conv.
 struct SumCheck {
   std::string node, op, tensor, island;
-  uint64_t terms = 0;                // K: products in one sum
+  uint64_t terms = 0;  // K: products in one sum
   double left_rms = 0, right_rms = 0;
   double operand_rms = 0;            // estimate: both operands rounded to the storage type
   double accumulation_rms = 0;       // estimate: every partial sum rounded to the storage type, one after the other
@@ -87,15 +87,15 @@ struct SumCheck {
 // Local errors by module path, as node names spell it: "/dec/layers.0" for /dec/layers.0/n3/Pow.
 struct BlockFigures {
   std::string path;
-  int depth = 1;                   // of the path
-  uint64_t tensors = 0;            // float tensors
+  int depth = 1;         // of the path
+  uint64_t tensors = 0;  // float tensors
   uint64_t probed = 0;
-  uint64_t device_only = 0;        // tensors with NaN or infinities on the device alone
-  double nmse_sum = 0;             // of the local errors; tensors with device_only left out
+  uint64_t device_only = 0;  // tensors with NaN or infinities on the device alone
+  double nmse_sum = 0;       // of the local errors; tensors with device_only left out
   double nmse_max = 0;
-  double x_storage_max = 0;        // local max error / storage baseline; 0: none
-  std::string worst;               // node with nmse_max, or the first with device_only
-  double accumulated_out = 0;      // largest accumulated NMSE of what leaves the block; inf with device_only
+  double x_storage_max = 0;    // local max error / storage baseline; 0: none
+  std::string worst;           // node with nmse_max, or the first with device_only
+  double accumulated_out = 0;  // largest accumulated NMSE of what leaves the block; inf with device_only
 };
 
 struct ProbeChecks {
@@ -105,8 +105,8 @@ struct ProbeChecks {
   std::vector<SoftmaxCheck> softmax;
   std::vector<NormCheck> norms;
   std::vector<SumCheck> sums;
-  int sessions = 0;    // device sessions that all probes took
-  double seconds = 0;  // of these, opening and running
+  int sessions = 0;         // device sessions that all probes took
+  double seconds = 0;       // of these, opening and running
   uint64_t not_probed = 0;  // Softmax, normalisations and sums whose result no probe hands out
 };
 

@@ -163,7 +163,8 @@ Result<std::vector<int>> resolve_axes(const std::vector<int64_t>& axes, size_t r
   const auto n = static_cast<int64_t>(rank);
   for (int64_t axis : axes) {
     if (axis < -n || axis >= n)
-      return usage_error(subject, fmt::format("the tensor has {} dimension{}, there is no axis {}", n, n == 1 ? "" : "s", axis),
+      return usage_error(subject,
+                         fmt::format("the tensor has {} dimension{}, there is no axis {}", n, n == 1 ? "" : "s", axis),
                          fmt::format("axes count from 0, or from -1 backwards"));
     const int at = static_cast<int>(axis < 0 ? axis + n : axis);
     if (std::find(resolved.begin(), resolved.end(), at) != resolved.end())
@@ -176,7 +177,8 @@ Result<std::vector<int>> resolve_axes(const std::vector<int64_t>& axes, size_t r
 Result<GroupFigures> group_errors(const Tensor& reference, const Tensor& device, const std::vector<int>& axes,
                                   size_t keep) {
   if (reference.shape != device.shape)
-    return input_error("", fmt::format("shapes differ: {} and {}", to_string(reference.shape), to_string(device.shape)));
+    return input_error("",
+                       fmt::format("shapes differ: {} and {}", to_string(reference.shape), to_string(device.shape)));
   GroupFigures figures;
   figures.axes = axes;
   for (int axis : axes) figures.sizes.push_back(reference.shape[static_cast<size_t>(axis)]);
@@ -192,10 +194,11 @@ Result<GroupFigures> group_errors(const Tensor& reference, const Tensor& device,
   std::vector<size_t> order(figures.groups);
   std::iota(order.begin(), order.end(), size_t{0});
   const size_t kept = std::min<size_t>(keep, order.size());
-  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept), order.end(), [&](size_t a, size_t b) {
-    if (sums.device_only[a] != sums.device_only[b]) return sums.device_only[a] > sums.device_only[b];
-    return sums.error[a] != sums.error[b] ? sums.error[a] > sums.error[b] : a < b;
-  });
+  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept), order.end(),
+                    [&](size_t a, size_t b) {
+                      if (sums.device_only[a] != sums.device_only[b]) return sums.device_only[a] > sums.device_only[b];
+                      return sums.error[a] != sums.error[b] ? sums.error[a] > sums.error[b] : a < b;
+                    });
   for (size_t i = 0; i < kept; ++i) {
     const size_t g = order[i];
     GroupError e;
@@ -231,8 +234,7 @@ std::optional<UnevenSet> uneven_set(const std::vector<double>& error, const std:
   const double reference_sum = std::accumulate(reference.begin(), reference.end(), 0.0);
   if (error.size() < 2 || !(error_sum > 0) || !std::isfinite(error_sum)) return std::nullopt;
   const auto largest = static_cast<int64_t>(std::max_element(error.begin(), error.end()) - error.begin());
-  const auto one =
-      set_of(UnevenSet::Kind::kOne, error, reference, error_sum, reference_sum, largest, 1, largest);
+  const auto one = set_of(UnevenSet::Kind::kOne, error, reference, error_sum, reference_sum, largest, 1, largest);
   if (stands_out(one.share, one.fair, one.reference_share, kOneLeaves)) return one;
   if (auto period = best_period(error, reference, error_sum, reference_sum)) return period;
   return best_window(error, reference, error_sum, reference_sum);
@@ -241,9 +243,9 @@ std::optional<UnevenSet> uneven_set(const std::vector<double>& error, const std:
 std::string to_string(const UnevenSet& set) {
   switch (set.kind) {
     case UnevenSet::Kind::kOne:
-      return set.first == 0 ? "the first index (0)"
-                            : set.first == set.size - 1 ? fmt::format("the last index ({})", set.first)
-                                                        : fmt::format("index {}", set.first);
+      return set.first == 0              ? "the first index (0)"
+             : set.first == set.size - 1 ? fmt::format("the last index ({})", set.first)
+                                         : fmt::format("index {}", set.first);
     case UnevenSet::Kind::kPeriod:
       if (set.period == 2) return set.first == 0 ? "even indices" : "odd indices";
       return fmt::format("every {}{} index from {} on", set.period, ordinal(set.period), set.first);

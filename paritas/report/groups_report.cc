@@ -63,14 +63,15 @@ std::string group_block(const GroupReport& report, const Style& style) {
     right.push_back(true);
   }
   Table table(std::move(header), std::move(right));
-  const size_t shown = style.verbose ? report.figures.largest.size() : std::min<size_t>(report.figures.largest.size(), 4);
+  const size_t shown =
+      style.verbose ? report.figures.largest.size() : std::min<size_t>(report.figures.largest.size(), 4);
   for (size_t i = 0; i < shown; ++i) {
     const GroupError& e = report.figures.largest[i];
     std::vector<std::string> cells;
     for (int64_t index : e.index) cells.push_back(std::to_string(index));
-    for (std::string& cell : std::vector<std::string>{percent(e.error_share), percent(e.reference_share),
-                                                      scientific(e.nmse), fmt::format("{:.3g}", e.max_abs),
-                                                      std::to_string(e.device_only)})
+    for (std::string& cell :
+         std::vector<std::string>{percent(e.error_share), percent(e.reference_share), scientific(e.nmse),
+                                  fmt::format("{:.3g}", e.max_abs), std::to_string(e.device_only)})
       cells.push_back(std::move(cell));
     table.row(std::move(cells));
   }

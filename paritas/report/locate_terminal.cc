@@ -80,7 +80,8 @@ std::string tie_lines(const DecisionReport& d, const Style& style) {
   if (!d.outputs.empty()) {
     std::string text = "decides over ";
     for (size_t i = 0; i < d.outputs.size(); ++i) text += (i == 0 ? "" : ", ") + d.outputs[i];
-    if (!d.gathers.empty()) text += fmt::format("; {} node{} by it", d.gathers.size(), d.gathers.size() == 1 ? " gathers" : "s gather");
+    if (!d.gathers.empty())
+      text += fmt::format("; {} node{} by it", d.gathers.size(), d.gathers.size() == 1 ? " gathers" : "s gather");
     out += wrap(text, indent, indent, style.width);
   }
   return out;

@@ -63,27 +63,33 @@ Json softmax_json(const SoftmaxCheck& c) {
 Json step_json(const NormStep& s) {
   Json local = nullptr;
   if (s.local)
-    local = {{"max", json_number(s.local->max)},
-             {"rms", json_number(s.local->rms)},
-             {"device_only", s.local->device_only}};
-  return {{"role", s.role},   {"node", s.node},   {"op", s.op},
-          {"tensor", s.tensor}, {"local", local}, {"accumulated", optional_number(s.accumulated)},
+    local = {
+        {"max", json_number(s.local->max)}, {"rms", json_number(s.local->rms)}, {"device_only", s.local->device_only}};
+  return {{"role", s.role},
+          {"node", s.node},
+          {"op", s.op},
+          {"tensor", s.tensor},
+          {"local", local},
+          {"accumulated", optional_number(s.accumulated)},
           {"representable", s.representable}};
 }
 
 Json norm_json(const NormCheck& c) {
-  Json json = {{"kind", c.kind},     {"node", c.node},           {"tensor", c.tensor},
-               {"island", c.island}, {"decomposed", c.decomposed}, {"whole", c.whole},
-               {"steps", Json::array()}, {"implied", nullptr}};
+  Json json = {{"kind", c.kind},
+               {"node", c.node},
+               {"tensor", c.tensor},
+               {"island", c.island},
+               {"decomposed", c.decomposed},
+               {"whole", c.whole},
+               {"steps", Json::array()},
+               {"implied", nullptr}};
   for (const NormStep& step : c.steps) json["steps"].push_back(step_json(step));
   if (c.implied)
-    json["implied"] = {{"scale_max", json_number(c.implied->scale_max)},
-                       {"scale_rms", json_number(c.implied->scale_rms)},
-                       {"shift_max", json_number(c.implied->shift_max)},
-                       {"result_rms", json_number(c.implied->result_rms)},
-                       {"rest_rms", json_number(c.implied->rest_rms)},
-                       {"rows", c.implied->rows},
-                       {"broken_rows", c.implied->broken_rows}};
+    json["implied"] = {
+        {"scale_max", json_number(c.implied->scale_max)}, {"scale_rms", json_number(c.implied->scale_rms)},
+        {"shift_max", json_number(c.implied->shift_max)}, {"result_rms", json_number(c.implied->result_rms)},
+        {"rest_rms", json_number(c.implied->rest_rms)},   {"rows", c.implied->rows},
+        {"broken_rows", c.implied->broken_rows}};
   return json;
 }
 
@@ -140,16 +146,20 @@ std::string kernel_block(const ProbeChecks& checks, const Style& style) {
   std::stable_sort(order.begin(), order.end(), [](const ProbeFigures* a, const ProbeFigures* b) {
     return *a->remainder * b->storage_max > *b->remainder * a->storage_max;
   });
-  return block<ProbeFigures>(
-      "Kernel remainder", "local max error less what rounding the result and the inputs costs at most",
-      Table({"node", "op", "max", "rms", "mean", "storage", "inputs", "remainder"},
-            {false, false, true, true, true, true, true, true}),
-      order, style, [](const ProbeFigures& f) -> std::vector<std::string> {
-        return {f.node,          f.op,
-                small(f.max_abs), small(f.rms),
-                small(f.mean_abs), small(f.storage_max),
-                small(f.input_max), small(f.remainder)};
-      });
+  return block<ProbeFigures>("Kernel remainder",
+                             "local max error less what rounding the result and the inputs costs at most",
+                             Table({"node", "op", "max", "rms", "mean", "storage", "inputs", "remainder"},
+                                   {false, false, true, true, true, true, true, true}),
+                             order, style, [](const ProbeFigures& f) -> std::vector<std::string> {
+                               return {f.node,
+                                       f.op,
+                                       small(f.max_abs),
+                                       small(f.rms),
+                                       small(f.mean_abs),
+                                       small(f.storage_max),
+                                       small(f.input_max),
+                                       small(f.remainder)};
+                             });
 }
 
 std::string module_block(const ProbeChecks& checks, const Style& style) {
@@ -174,21 +184,22 @@ std::string softmax_block(const ProbeChecks& checks, const Style& style) {
   const auto order = sorted(checks.softmax, [](const SoftmaxCheck& a, const SoftmaxCheck& b) {
     return a.broken_rows != b.broken_rows ? a.broken_rows > b.broken_rows : a.device.max > b.device.max;
   });
-  return block<SoftmaxCheck>(
-      "Softmax sums", "|sum - 1| along its axis, and what storing the reference costs",
-      Table({"node", "rows", "largest", "storage", "mean", "storage", "note"},
-            {false, true, true, true, true, true, false}),
-      order, style, [](const SoftmaxCheck& c) -> std::vector<std::string> {
-        std::string note = c.decomposed ? (c.whole ? "decomposed" : "decomposed: of its last node alone") : "";
-        if (c.broken_rows > 0) note += fmt::format("{}{} rows NaN/Inf", note.empty() ? "" : "; ", c.broken_rows);
-        return {c.node,
-                std::to_string(c.rows),
-                small(c.device.max),
-                c.storage ? small(c.storage->max) : "-",
-                small(c.device.mean),
-                c.storage ? small(c.storage->mean) : "-",
-                note};
-      });
+  return block<SoftmaxCheck>("Softmax sums", "|sum - 1| along its axis, and what storing the reference costs",
+                             Table({"node", "rows", "largest", "storage", "mean", "storage", "note"},
+                                   {false, true, true, true, true, true, false}),
+                             order, style, [](const SoftmaxCheck& c) -> std::vector<std::string> {
+                               std::string note =
+                                   c.decomposed ? (c.whole ? "decomposed" : "decomposed: of its last node alone") : "";
+                               if (c.broken_rows > 0)
+                                 note += fmt::format("{}{} rows NaN/Inf", note.empty() ? "" : "; ", c.broken_rows);
+                               return {c.node,
+                                       std::to_string(c.rows),
+                                       small(c.device.max),
+                                       c.storage ? small(c.storage->max) : "-",
+                                       small(c.device.mean),
+                                       c.storage ? small(c.storage->mean) : "-",
+                                       note};
+                             });
 }
 
 const NormStep* step_of(const NormCheck& check, const char* role) {
@@ -210,8 +221,7 @@ std::string norm_block(const ProbeChecks& checks, const Style& style) {
       if (s.local) largest = std::max(largest, s.local->device_only > 0 ? INFINITY : s.local->rms);
     return largest;
   };
-  const auto order =
-      sorted(checks.norms, [&](const NormCheck& a, const NormCheck& b) { return worst(a) > worst(b); });
+  const auto order = sorted(checks.norms, [&](const NormCheck& a, const NormCheck& b) { return worst(a) > worst(b); });
   return block<NormCheck>("Normalisations",
                           "relative errors, rms: of steps by themselves; scale: the statistic that the result implies",
                           Table({"node", "kind", "square", "mean", "root", "result", "scale", "rest"},
@@ -231,7 +241,8 @@ std::string norm_block(const ProbeChecks& checks, const Style& style) {
 std::string sum_block(const ProbeChecks& checks, const Style& style) {
   const auto order = sorted(checks.sums, [](const SumCheck& a, const SumCheck& b) { return a.terms > b.terms; });
   return block<SumCheck>(
-      "Sums of products", "rms: estimates for rounded operands (grows as sqrt K) and partial sums (as K); measured kernel",
+      "Sums of products",
+      "rms: estimates for rounded operands (grows as sqrt K) and partial sums (as K); measured kernel",
       Table({"node", "op", "K", "operands", "partial sums", "kernel"}, {false, false, true, true, true, true}), order,
       style, [](const SumCheck& c) -> std::vector<std::string> {
         return {c.node,

@@ -153,6 +153,9 @@ def main():
     located = locate(model, *inputs, "--device", "sim:fp16", "--gate", "scores: cosine>=0.99")
     must_fit(located, "locate", "locate with a fault")
     must_fit(locate(detector / "detr_mini.onnx", *inputs, "--device", "sim:fp16"), "locate", "locate without")
+    probed = locate(detector / "detr_mini_fragile.onnx", *inputs, "--device", "sim:fp16", "--probe-checks", "--groups", "/dec/layers.0/n3/Mul: axis=2")
+    must_fit(probed, "locate", "locate with probe checks and groups")
+    must_not_fit(probed, "locate", "a Softmax without its sums", lambda r: r["probe_checks"]["softmax"][0].pop("device"))
 
     searched = locate(model, *inputs, "--device", "sim:fp16", "--gate", "scores: cosine>=0.99", "--search")
     must_fit(searched, "locate", "locate with a search")

@@ -2,6 +2,7 @@
 
 #include "paritas/cli/commands.h"
 #include "paritas/cli/common.h"
+#include "paritas/cli/diagnosis_options.h"
 #include "paritas/locate/inject.h"
 #include "paritas/report/reports.h"
 
@@ -30,23 +31,12 @@ Result<int> execute(const Options& o) {
   base.model = o.model;
   PARITAS_ASSIGN(base.gates,
                  load_gates(o.gates_file.empty() ? std::nullopt : std::optional<Path>(o.gates_file), o.gates));
-  const RuntimeSearch search = runtime_search(o.run.ort);
   PARITAS_ASSIGN(auto samples, load_inputs(o.run.inputs));
   if (samples.size() != 1) return usage_error("--input", "inject takes one sample", "give each input once");
   base.inputs = std::move(samples.front());
-  PARITAS_ASSIGN(base.dims, parse_dims(o.run.dims));
-  PARITAS_ASSIGN(base.memory_budget, parse_bytes(o.run.memory));
-  PARITAS_ASSIGN(const TargetSpec reference, TargetSpec::parse(o.reference));
-  PARITAS_ASSIGN(base.reference, resolve_target(reference, search));
-  if (!o.device.empty()) {
-    PARITAS_ASSIGN(const TargetSpec device, TargetSpec::parse(o.device));
-    PARITAS_ASSIGN(base.device, resolve_target(device, search));
-    request.with_device = true;
-  }
-  PARITAS_ASSIGN(base.worker, worker_options(o.run, search));
-  base.scratch_root = scratch_root();
-  base.threads = jobs(o.common);
-  base.tool_version = PARITAS_VERSION;
+  request.with_device = !o.device.empty();
+  PARITAS_TRY(
+      fill_diagnosis(o.run, o.common, o.reference, request.with_device ? std::optional(o.device) : std::nullopt, base));
   request.each = o.each;
   request.feed_decisions = o.feed_decisions;
   Result<InjectResult> result = [&] {

@@ -2,6 +2,7 @@
 
 #include "paritas/cli/commands.h"
 #include "paritas/cli/common.h"
+#include "paritas/cli/diagnosis_options.h"
 #include "paritas/locate/pieces.h"
 #include "paritas/report/pieces_report.h"
 
@@ -20,20 +21,10 @@ Result<int> execute(const Options& o) {
   PiecesRequest request;
   LocateRequest& base = request.base;
   base.model = o.model;
-  const RuntimeSearch search = runtime_search(o.run.ort);
   PARITAS_ASSIGN(auto samples, load_inputs(o.run.inputs));
   if (samples.size() != 1) return usage_error("--input", "pieces takes one sample", "give each input once");
   base.inputs = std::move(samples.front());
-  PARITAS_ASSIGN(base.dims, parse_dims(o.run.dims));
-  PARITAS_ASSIGN(base.memory_budget, parse_bytes(o.run.memory));
-  PARITAS_ASSIGN(const TargetSpec reference, TargetSpec::parse(o.reference));
-  PARITAS_ASSIGN(base.reference, resolve_target(reference, search));
-  PARITAS_ASSIGN(const TargetSpec device, TargetSpec::parse(o.device));
-  PARITAS_ASSIGN(base.device, resolve_target(device, search));
-  PARITAS_ASSIGN(base.worker, worker_options(o.run, search));
-  base.scratch_root = scratch_root();
-  base.threads = jobs(o.common);
-  base.tool_version = PARITAS_VERSION;
+  PARITAS_TRY(fill_diagnosis(o.run, o.common, o.reference, o.device, base));
   request.op = o.op;
   request.node = o.node;
   request.sweep = o.sweep;

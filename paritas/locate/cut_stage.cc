@@ -14,11 +14,7 @@ using onnx_model::Model;
 
 Result<Runner> start_runner(const LocateRequest& request, const ScratchFolder& scratch, const std::string& role,
                             const Target& target) {
-  WorkerOptions options = request.worker;
-  options.scratch = scratch.path() / role;
-  std::error_code code;
-  std::filesystem::create_directory(options.scratch, code);
-  return Runner::start(target, options);
+  return Runner::start_in(scratch.path(), role, target, request.worker);
 }
 
 // Tensors that one session records to learn their sizes; their values are dropped at once.

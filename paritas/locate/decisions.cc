@@ -122,6 +122,20 @@ Result<DecisionReport> compare_decision(const onnx_model::GraphIndex::Node& node
   return report;
 }
 
+Result<onnx_model::Model> feed_from_reference(const onnx_model::Model& model, const std::vector<std::string>& tensors,
+                                              const std::unordered_map<std::string, Tensor>& reference,
+                                              NamedTensors& inputs) {
+  std::map<std::string, onnx_model::TensorType> types;
+  for (const std::string& tensor : tensors) {
+    const Tensor& value = reference.at(tensor);
+    types[tensor] = {value.dtype, value.shape};
+  }
+  if (types.empty()) return model.clone();
+  PARITAS_ASSIGN(auto fed, onnx_model::feed_tensors(model, types));
+  for (const auto& [tensor, input] : fed.feed_names) inputs.emplace_back(input, reference.at(tensor));
+  return std::move(fed.model);
+}
+
 std::vector<bool> nodes_behind(const onnx_model::GraphIndex& index, const std::vector<std::string>& tensors) {
   std::vector<bool> behind(index.nodes().size(), false);
   std::unordered_set<std::string> reached(tensors.begin(), tensors.end());

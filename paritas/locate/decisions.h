@@ -25,6 +25,11 @@ std::vector<DecisionPoint> find_decisions(const Prepared& prepared,
 Result<DecisionReport> compare_decision(const onnx_model::GraphIndex::Node& node, const std::string& tensor,
                                         const Tensor& reference, const Tensor& device);
 
+// `model` with these tensors as graph inputs (unchanged without any); their reference values are added to `inputs`.
+Result<onnx_model::Model> feed_from_reference(const onnx_model::Model& model, const std::vector<std::string>& tensors,
+                                              const std::unordered_map<std::string, Tensor>& reference,
+                                              NamedTensors& inputs);
+
 // Nodes that can be reached from any of the given tensors.
 std::vector<bool> nodes_behind(const onnx_model::GraphIndex& index, const std::vector<std::string>& tensors);
 

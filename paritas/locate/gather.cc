@@ -206,17 +206,12 @@ class Gatherer {
   }
 
   Result<MarkedRun> run_with_decisions(const std::vector<std::string>& forced) {
-    std::map<std::string, onnx_model::TensorType> types;
-    for (const std::string& tensor : forced) {
-      const Tensor& value = evidence().reference.at(tensor);
-      types[tensor] = {value.dtype, value.shape};
-    }
-    PARITAS_ASSIGN(auto fed, onnx_model::feed_tensors(evidence().prepared->folded, types));
     NamedTensors inputs = request_.inputs;
-    for (const auto& [tensor, input] : fed.feed_names) inputs.emplace_back(input, evidence().reference.at(tensor));
-    MarkedRequest request = device_request(fed.model, std::move(inputs));
+    PARITAS_ASSIGN(const auto fed,
+                   feed_from_reference(evidence().prepared->folded, forced, evidence().reference, inputs));
+    MarkedRequest request = device_request(fed, std::move(inputs));
     // Fed tensors are inputs now, and nodes that only made them are gone.
-    PARITAS_ASSIGN(const auto index, onnx_model::GraphIndex::build(fed.model));
+    PARITAS_ASSIGN(const auto index, onnx_model::GraphIndex::build(fed));
     std::erase_if(request.marks, [&](const std::string& mark) {
       return index.producer(mark) < 0 || std::find(forced.begin(), forced.end(), mark) != forced.end();
     });

@@ -20,10 +20,6 @@
 namespace paritas {
 namespace {
 
-bool ends_with(const std::string& text, const std::string& end) {
-  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
-
 std::string quoted_list(const std::vector<std::string>& names) {
   std::string out;
   for (size_t i = 0; i < names.size() && i < 8; ++i) out += (i == 0 ? "\"" : ", \"") + names[i] + "\"";
@@ -65,11 +61,7 @@ class Injecting {
   const Prepared& prepared() const { return *evidence_.prepared; }
 
   Result<Runner> start(const char* role, const Target& target) const {
-    WorkerOptions options = request_.base.worker;
-    options.scratch = scratch_->path() / role;
-    std::error_code code;
-    std::filesystem::create_directory(options.scratch, code);
-    return Runner::start(target, options);
+    return Runner::start_in(scratch_->path(), role, target, request_.base.worker);
   }
 
   Status check_gates(const onnx_model::Model& model) {
@@ -184,23 +176,14 @@ class Injecting {
 
   // The reference's model in which errors can be added at these tensors.
   Result<onnx_model::Model> perturbable(const std::vector<Placed>& placed, NamedTensors& inputs) {
-    std::optional<onnx_model::Model> fed;
-    if (request_.feed_decisions) {
-      std::map<std::string, onnx_model::TensorType> types;
-      for (const DecisionPoint& point : find_decisions(prepared(), tensors())) {
-        const Tensor& value = tensors().at(point.tensor);
-        types[point.tensor] = {value.dtype, value.shape};
-      }
-      if (!types.empty()) {
-        PARITAS_ASSIGN(auto made, onnx_model::feed_tensors(prepared().folded, types));
-        for (const auto& [tensor, input] : made.feed_names) inputs.emplace_back(input, tensors().at(tensor));
-        fed = std::move(made.model);
-      }
-    }
+    std::vector<std::string> fed;
+    if (request_.feed_decisions)
+      for (const DecisionPoint& point : find_decisions(prepared(), tensors())) fed.push_back(point.tensor);
+    PARITAS_ASSIGN(const auto model, feed_from_reference(prepared().folded, fed, tensors(), inputs));
     std::vector<std::string> names;
     for (const Placed& each : placed)
       if (std::find(names.begin(), names.end(), each.tensor) == names.end()) names.push_back(each.tensor);
-    return make_perturbable(fed ? *fed : prepared().folded, names);
+    return make_perturbable(model, names);
   }
 
   Status experiment(Runner& reference, const std::vector<Placed>& placed) {
@@ -353,7 +336,7 @@ Result<std::vector<std::string>> resolve_injected(const std::string& pattern, co
       if (is_pattern ? glob_match(pattern, output) || glob_match(pattern, node.name)
                      : pattern == output || pattern == node.name)
         fitting.push_back(output);
-      else if (!is_pattern && (ends_with(output, pattern) || ends_with(node.name, pattern)))
+      else if (!is_pattern && (output.ends_with(pattern) || node.name.ends_with(pattern)))
         by_suffix.push_back(output);
     }
   if (!fitting.empty()) return fitting;

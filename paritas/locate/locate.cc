@@ -11,6 +11,7 @@
 #include "paritas/judge/catalogue_groups.h"
 #include "paritas/locate/cut_stage.h"
 #include "paritas/locate/decision_ties.h"
+#include "paritas/locate/decisions.h"
 #include "paritas/locate/deviation.h"
 #include "paritas/locate/explain.h"
 #include "paritas/locate/figures.h"
@@ -37,12 +38,8 @@ struct Runners {
 
 Result<Runners> start_runners(const LocateRequest& request) {
   PARITAS_ASSIGN(ScratchFolder scratch, ScratchFolder::create(request.scratch_root));
-  auto start = [&](const char* role, const Target& target) -> Result<Runner> {
-    WorkerOptions options = request.worker;
-    options.scratch = scratch.path() / role;
-    std::error_code code;
-    std::filesystem::create_directory(options.scratch, code);
-    return Runner::start(target, options);
+  auto start = [&](const char* role, const Target& target) {
+    return Runner::start_in(scratch.path(), role, target, request.worker);
   };
   auto device = std::async(std::launch::async, start, "device", std::cref(request.device));
   auto probes = std::async(std::launch::async, start, "probes", std::cref(request.device));
@@ -191,15 +188,9 @@ class Locating {
 
   // The model with every decision fed from the reference: near ties must not turn rounding into an effect.
   Result<onnx_model::Model> with_decisions(NamedTensors& inputs) const {
-    std::map<std::string, onnx_model::TensorType> types;
-    for (const DecisionReport& decision : evidence_.decisions) {
-      const Tensor& value = evidence_.reference.at(decision.tensor);
-      types[decision.tensor] = {value.dtype, value.shape};
-    }
-    if (types.empty()) return evidence_.prepared->folded.clone();
-    PARITAS_ASSIGN(auto fed, onnx_model::feed_tensors(evidence_.prepared->folded, types));
-    for (const auto& [tensor, input] : fed.feed_names) inputs.emplace_back(input, evidence_.reference.at(tensor));
-    return std::move(fed.model);
+    std::vector<std::string> tensors;
+    for (const DecisionReport& decision : evidence_.decisions) tensors.push_back(decision.tensor);
+    return feed_from_reference(evidence_.prepared->folded, tensors, evidence_.reference, inputs);
   }
 
   Sensitivities inject(const Deviation& deviation, Runners& runners) {

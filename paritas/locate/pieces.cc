@@ -97,11 +97,7 @@ class Pieces {
 
  private:
   Result<Runner> start(const char* role, const Target& target) const {
-    WorkerOptions options = request_.base.worker;
-    options.scratch = scratch_->path() / role;
-    std::error_code code;
-    std::filesystem::create_directory(options.scratch, code);
-    return Runner::start(target, options);
+    return Runner::start_in(scratch_->path(), role, target, request_.base.worker);
   }
 
   void describe(const onnx_model::Model& model, Runner& reference) {

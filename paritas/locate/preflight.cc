@@ -58,11 +58,8 @@ class Preflight {
     PARITAS_ASSIGN(const auto model, onnx_model::Model::load(request_.model));
     for (const NamedTensors& sample : request_.samples) PARITAS_TRY(check_inputs(model, sample));
     PARITAS_ASSIGN(ScratchFolder scratch, ScratchFolder::create(request_.scratch_root));
-    WorkerOptions options = request_.worker;
-    options.scratch = scratch.path() / "reference";
-    std::error_code code;
-    std::filesystem::create_directory(options.scratch, code);
-    PARITAS_ASSIGN(Runner reference, Runner::start(request_.reference, options));
+    PARITAS_ASSIGN(Runner reference,
+                   Runner::start_in(scratch.path(), "reference", request_.reference, request_.worker));
     describe(model, reference);
     for (size_t i = 0; i < request_.samples.size(); ++i) PARITAS_TRY(sample(model, reference, i));
     finish();

@@ -76,10 +76,6 @@ struct PassOptions {
   std::optional<DType> storage_type;
   std::optional<Affine> reference_affine;
   std::optional<Affine> device_affine;
-  // A power of two: both sides are multiplied by it before they are summed, so that squares of extreme float64 values
-  // neither overflow nor vanish. Sums then come out scaled by it (abs) or by its square. Anything but sums is
-  // meaningless when it is not 1.
-  double scale = 1;
 };
 
 struct Block {

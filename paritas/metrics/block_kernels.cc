@@ -306,10 +306,6 @@ uint64_t widened_ulp(Pass& pass, const Tile& tile) {
       .max_distance;
 }
 
-void scale_tile(double* values, size_t n, double scale) {
-  for (size_t i = 0; i < n; ++i) values[i] *= scale;
-}
-
 void count_zeros(Pass& pass, const Tile& tile, bool all_finite) {
   const Scratch& scratch = pass.scratch;
   for (size_t i = 0; i < tile.n; ++i) {
@@ -345,10 +341,6 @@ void general_tile(Pass& pass, const Tile& tile) {
   if (finite == 0) return;
   count_zeros(pass, tile, all_finite);
   if (is_float(pass.xt) && is_float(pass.yt)) totals.max_ulp = std::max(totals.max_ulp, widened_ulp(pass, tile));
-  if (pass.options.scale != 1) {
-    scale_tile(scratch.x, tile.padded, pass.options.scale);
-    scale_tile(scratch.y, tile.padded, pass.options.scale);
-  }
   sum_widened(pass, tile, all_finite ? nullptr : scratch.finite_pair);
 }
 
@@ -362,7 +354,7 @@ void storage_tile(Pass& pass, const Tile& tile) {
   else
     round_to_format(std::span<const double>(x, tile.padded), std::span(rounded, tile.padded), type,
                     Overflow::kInfinity);
-  add_storage(x, rounded, tile.n, tile.padded, type, pass.options.scale, pass.storage, pass.totals.storage);
+  add_storage(x, rounded, tile.n, tile.padded, type, pass.storage, pass.totals.storage);
 }
 
 // A tile at the end of a tensor may hold a broken group of lanes: it is copied and padded.
@@ -386,7 +378,7 @@ double reduced(const double* lanes) {
 
 BlockSums compare_block_impl(const Block& block, const PassOptions& options, Scratch& scratch, Totals& totals) {
   Pass pass{options, block.reference_type, block.device_type, scratch, totals, {}, {}};
-  const bool same = pass.xt == pass.yt && options.scale == 1 && !options.reference_affine && !options.device_affine;
+  const bool same = pass.xt == pass.yt && !options.reference_affine && !options.device_affine;
   const int64_t limit = is_float(pass.xt)
                             ? (pass.xt == DType::kF64 ? std::bit_cast<int64_t>(std::numeric_limits<double>::max())
                                                       : static_cast<int64_t>(encoding_of(pass.xt).max_finite))

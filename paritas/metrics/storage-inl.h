@@ -19,15 +19,14 @@ namespace paritas::metrics {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Values that are not finite are passed over. Squares are taken of values times `scale`. x[n, padded) is zero, padded a
+// Values that are not finite are passed over. x[n, padded) is zero, padded a
 // multiple of kLanes.
-inline void add_storage(const double* x, const double* rounded, size_t n, size_t padded, DType type, double scale,
+inline void add_storage(const double* x, const double* rounded, size_t n, size_t padded, DType type,
                         StorageLanes& lanes, StorageTotals& totals) {
   const Doubles d;
   const auto infinity = hn::Inf(d);
   const auto zero = hn::Zero(d);
   const auto least = hn::Set(d, min_normal(type));
-  const auto factor = hn::Set(d, scale);
   auto max_error = zero, max_abs = zero;
   size_t finite_count = 0, held_count = 0, subnormal = 0, flushed = 0;
   for (size_t i = 0; i < padded; i += kPerVector) {
@@ -39,14 +38,13 @@ inline void add_storage(const double* x, const double* rounded, size_t n, size_t
     const auto held = hn::And(finite, hn::Lt(hn::Abs(stored), infinity));
     const auto tiny = hn::And(hn::Gt(magnitude, zero), hn::Lt(magnitude, least));
     const auto error = hn::IfThenElseZero(held, hn::Abs(hn::Sub(stored, value)));
-    const auto scaled_error = hn::Mul(error, factor);
-    const auto square = hn::Mul(scaled_error, scaled_error);
-    const auto scaled = hn::IfThenElseZero(finite, hn::Mul(value, factor));
+    const auto square = hn::Mul(error, error);
+    const auto counted = hn::IfThenElseZero(finite, value);
     const auto accumulate = [&](double* sums, DoubleVec term)
                                 HWY_ATTR { hn::Store(hn::Add(hn::Load(d, sums + lane), term), d, sums + lane); };
     accumulate(lanes.error2.data(), square);
     accumulate(lanes.lost2.data(), hn::IfThenElseZero(tiny, square));
-    accumulate(lanes.reference2.data(), hn::Mul(scaled, scaled));
+    accumulate(lanes.reference2.data(), hn::Mul(counted, counted));
     max_error = hn::Max(max_error, error);
     max_abs = hn::Max(max_abs, hn::IfThenElseZero(finite, magnitude));
     finite_count += hn::CountTrue(d, finite);

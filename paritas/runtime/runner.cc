@@ -38,6 +38,14 @@ Result<Runner> Runner::start(const Target& target, const WorkerOptions& options)
   return Runner(target, std::move(worker), options.scratch);
 }
 
+Result<Runner> Runner::start_in(const Path& folder, const std::string& role, const Target& target,
+                                WorkerOptions options) {
+  options.scratch = folder / role;
+  std::error_code code;
+  std::filesystem::create_directory(options.scratch, code);
+  return start(target, options);
+}
+
 Result<Session> Runner::open(const onnx_model::Model& model, bool op_trace, const Path& profile_folder) {
   return open_with(model, op_trace, profile_folder, {});
 }

@@ -41,6 +41,9 @@ class Session {
 class Runner {
  public:
   static Result<Runner> start(const Target& target, const WorkerOptions& options);
+  // In a folder of its own, `folder`/`role`, whatever options.scratch says.
+  static Result<Runner> start_in(const Path& folder, const std::string& role, const Target& target,
+                                 WorkerOptions options);
 
   const Target& target() const { return target_; }
   Worker& worker() { return *worker_; }

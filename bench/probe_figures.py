@@ -2,6 +2,7 @@
 import json
 import os
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -11,6 +12,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 import figures as base
 
+RUNS = 3  # the emulation's time varies with what else the machine does
 SAMPLE = 6  # nodes that are given a session of their own
 
 
@@ -43,11 +45,12 @@ def one_node_models(model: onnx.ModelProto, wanted: list, tensors: dict, folder:
 def probes_htp(f) -> None:
     from safetensors.numpy import load_file  # part of the test environment
     path, inputs = base.detr("detr_mini_fragile")
-    result, _ = base.locate(path, inputs, base.HTP, ["--probe-checks", *base.GATE])
-    checks = result["probe_checks"]
+    results = [base.locate(path, inputs, base.HTP, ["--probe-checks", *base.GATE])[0] for _ in range(RUNS)]
+    result = min(results, key=lambda r: r["probe_checks"]["seconds"])
+    checks, seconds = result["probe_checks"], sorted(r["probe_checks"]["seconds"] for r in results)
     islands = {n["local"]["island"] for n in result["nodes"] if n["local"]}
     f.line("all local probes, qnn:htp", "one session, under 10 s", f"{len(islands)} islands, {checks['sessions']} session(s), "
-           f"{checks['seconds']:.1f} s", checks["sessions"] == 1 and checks["seconds"] < 10)
+           f"best of {', '.join(f'{s:.1f}' for s in seconds)} s", checks["sessions"] == 1 and checks["seconds"] < 10)
     with tempfile.TemporaryDirectory() as folder:
         given = [a for text in inputs for a in ("--input", text)]
         subprocess.run([base.PARITAS, "run", path, *given, "--target", "cpu", "--marks", "all", "-o", f"{folder}/r", "--quiet"],
@@ -72,4 +75,53 @@ def probes_htp(f) -> None:
            "one session")
 
 
-CASES = [("probes-htp", probes_htp, True)]
+def noise_floor(f) -> None:
+    """smart-turn: the answer of the reference itself depends on its optimiser."""
+    folder = os.path.join(base.MODELS, "smart-turn")
+    if not os.path.isdir(folder):
+        return f.skip("noise floor, smart-turn", "needs the shared models")
+    model, inputs = f"{folder}/smart-turn-v3.2-cpu.onnx", [f"input_features={folder}/inputs/cut_off.npy"]
+    for reference, other in (("cpu,opt=all", "cpu"), ("cpu", "cpu,opt=all")):
+        result, _ = base.locate(model, inputs, other, ["--consistency", "--reference", reference, "--gate", "logits: sqnr_db>=20"])
+        floor, own = result["outputs"][0]["noise_floor"], result["outputs"][0]["metrics"]["sqnr_db"]
+        # From one direction 9 dB, from the other more: the larger answer is then what the difference is measured in.
+        f.line(f"noise floor, smart-turn, reference {reference}", "8 to 13 dB, by the optimiser alone; invalid: cannot tell; no fault",
+               f"{floor['sqnr_db']:.1f} dB by {floor['check']} (device {own:.1f} dB); {result['verdict']}; faults: {base.faults(result)}",
+               floor["check"] == "reference optimisation" and 8 < floor["sqnr_db"] < 13 and result["verdict"] == "invalid"
+               and "cannot tell" in result["reasons"][0] and not base.faults(result))
+
+
+# Faults that are none of the device's: what float16 with infinities really does to minilm's mask of -3.4e38 (0 * -inf).
+TRUE_FAULTS = {("minilm-l3", "sim:fp16"): ["constant-not-representable"]}
+
+
+def full_published(f) -> None:
+    s, m, e = (os.path.join(base.MODELS, name) for name in ("silero-vad", "minilm-l3", "efficientnet-lite0"))
+    if not os.path.isdir(s):
+        return f.skip("locate --full, published", "needs the shared models")
+    networks = [("silero-vad", f"{s}/silero_vad.onnx",
+                 [f"input={s}/inputs/onset.input.npy", f"state={s}/inputs/onset.state.npy", f"sr={s}/inputs/sr.npy"]),
+                ("minilm-l3", f"{m}/minilm-l3.fp32.onnx",
+                 [f"input_ids={m}/inputs/pair_cat.input_ids.npy", f"attention_mask={m}/inputs/pair_cat.attention_mask.npy"])]
+    networks += [(f"efficientnet-lite0 {kind}", f"{e}/efficientnet-lite0.{kind}.onnx", [f"image={e}/inputs/coffee.npy"])
+                 for kind in ("qdq-pc", "qdq-pt")]
+    for device in ["sim:fp16"] + ([base.HTP] if f.qnn else []):
+        for name, model, inputs in networks:
+            what, expected = f"locate --full, {name}, {device.split(',')[0]}", TRUE_FAULTS.get((name, device), [])
+            result, watch = base.locate(model, inputs, device, ["--full"])
+            measured = [c["check"] for c in result["consistency"]["checks"] if c["status"] == "measured"]
+            f.line(what, f"faults: {expected}; device repeats and rebuilds measured",
+                   f"{result['verdict']}; faults: {base.faults(result)}; {watch.seconds:.1f} s; measured: {', '.join(measured)}",
+                   base.faults(result) == expected and {"device repeats", "device rebuild"} <= set(measured))
+
+
+def planted(f) -> None:
+    """Two parts that overflow, not adjacent, and a large error that nothing reads much of; every hybrid tried in numpy."""
+    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    done = subprocess.run([sys.executable, f"{root}/tests/interop/search_numpy.py", base.PARITAS], capture_output=True, text=True)
+    said = (done.stdout.strip() or done.stderr.strip()).splitlines()
+    f.line("two planted culprits, one harmless error", "both found, the harmless one acquitted", said[-1] if said else "nothing was said",
+           done.returncode == 0)
+
+
+CASES = [("planted", planted, False), ("probes-htp", probes_htp, True), ("noise-floor", noise_floor, False), ("full-published", full_published, False)]

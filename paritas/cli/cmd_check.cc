@@ -2,6 +2,7 @@
 
 #include "paritas/cli/commands.h"
 #include "paritas/cli/common.h"
+#include "paritas/cli/compare_options.h"
 #include "paritas/project/check.h"
 #include "paritas/report/reports.h"
 
@@ -18,8 +19,7 @@ struct Options {
 Result<int> execute(const Options& o) {
   PARITAS_TRY(check_json_target(o.common));
   PARITAS_TRY(check_output_file(o.junit, o.common.force));
-  if (!o.junit.empty() && o.junit == o.common.json)
-    return usage_error(o.junit, "was given for two outputs", "choose two names");
+  PARITAS_TRY(check_distinct({o.junit, o.common.json}));
   CheckRequest request;
   request.project = o.project;
   request.allow_exec = o.allow_exec;
@@ -38,8 +38,8 @@ Result<int> execute(const Options& o) {
   }();
   PARITAS_TRY(result);
   if (!o.junit.empty()) PARITAS_TRY(write_text_atomically(o.junit, junit(*result), o.common.force));
-  PARITAS_TRY(
-      emit(o.common, terminal(*result, terminal_style(o.common)), o.common.json.empty() ? Json() : to_json(*result)));
+  PARITAS_TRY(emit(o.common, terminal(*result, terminal_style(o.common)),
+                   o.common.json.empty() ? Json() : complete_json(*result)));
   return result->verdict == Verdict::kPass ? kExitPass : kExitDeviates;
 }
 

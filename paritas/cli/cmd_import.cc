@@ -1,11 +1,11 @@
-#include <charconv>
-
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "paritas/cli/commands.h"
 #include "paritas/cli/common.h"
+#include "paritas/cli/import_options.h"
 #include "paritas/recording/recording.h"
+#include "paritas/report/visible.h"
 #include "paritas/vendor/import.h"
 
 namespace paritas::cli {
@@ -13,53 +13,10 @@ namespace {
 
 struct Options {
   CommonOptions common;
-  std::string source, output, format, model, names, input_list, runner;
-  std::vector<std::string> dtypes, shapes;
-  bool outputs_only = false;
+  ImportFlags import;
+  std::string source, output;
   bool verify = false;
 };
-
-// "NAME=VALUE" split at the last '=': names may hold one, types and shapes do not.
-std::pair<std::string, std::string> split(const std::string& text) {
-  const size_t equals = text.rfind('=');
-  if (equals == std::string::npos) return {"", text};
-  return {text.substr(0, equals), text.substr(equals + 1)};
-}
-
-Result<Shape> parse_shape(const std::string& option, const std::string& text) {
-  Shape shape;
-  for (const char* at = text.data(); at < text.data() + text.size();) {
-    int64_t dim = 0;
-    const auto [end, code] = std::from_chars(at, text.data() + text.size(), dim);
-    const bool last = end == text.data() + text.size();
-    if (code != std::errc() || dim < 0 || *at == '-' ||
-        (!last && (*end != 'x' || end + 1 == text.data() + text.size())))
-      return usage_error(option, "is not a shape", "for example: --shape scores=1x40");
-    shape.push_back(dim);
-    at = last ? end : end + 1;
-  }
-  return shape;
-}
-
-Status parse_declarations(const Options& o, ImportOptions& options) {
-  for (const std::string& text : o.dtypes) {
-    const auto [tensor, type] = split(text);
-    const auto dtype = dtype_from_name(type);
-    if (!dtype)
-      return usage_error("--dtype " + text, fmt::format("\"{}\" is not a type", type),
-                         "for example: --dtype scores=float32, or --dtype uint8 for all raw files");
-    if (tensor.empty())
-      options.dtype = *dtype;
-    else
-      options.dtypes[tensor] = *dtype;
-  }
-  for (const std::string& text : o.shapes) {
-    const auto [tensor, shape] = split(text);
-    if (tensor.empty()) return usage_error("--shape " + text, "is not NAME=SHAPE", "for example: --shape scores=1x40");
-    PARITAS_ASSIGN(options.shapes[tensor], parse_shape("--shape " + text, shape));
-  }
-  return {};
-}
 
 std::string plural(uint64_t count, const char* word) {
   return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
@@ -76,21 +33,14 @@ std::string summary(const RunInfo& info, uint64_t samples, const std::string& ou
   std::string text =
       fmt::format("Imported {}: {}, {}{}: {}\n", plural(samples, "sample"), plural(inputs, "input"),
                   plural(outputs, "output"), others == 0 ? "" : ", " + plural(others, "intermediate"), output);
-  for (const auto& note : info.notes) text += "note: " + note + "\n";
+  for (const auto& note : info.notes) text += "note: " + visible(note) + "\n";
   return text;
 }
 
 Result<int> execute(const Options& o) {
   PARITAS_TRY(check_json_target(o.common));
-  ImportOptions options;
-  options.format = o.format;
-  if (!o.model.empty()) options.model = o.model;
-  if (!o.names.empty()) options.names = o.names;
-  if (!o.input_list.empty()) options.input_list = o.input_list;
-  options.runner = o.runner;
-  options.outputs_only = o.outputs_only;
+  PARITAS_ASSIGN(ImportOptions options, import_options(o.import, true));
   options.verify_hashes = o.verify;
-  PARITAS_TRY(parse_declarations(o, options));
   PARITAS_ASSIGN(const ScratchFolder scratch, ScratchFolder::create(scratch_root()));
   options.scratch = scratch.path();
   PARITAS_ASSIGN(const auto stream, open_any(o.source, options));
@@ -106,7 +56,11 @@ Result<int> execute(const Options& o) {
   RunInfo info = stream->info();
   info.tool_version = PARITAS_VERSION;
   PARITAS_TRY(writer.finish(info));
-  PARITAS_TRY(emit(o.common, summary(info, stream->sample_count(), o.output), to_json(info)));
+  Json index;
+  if (!o.common.json.empty()) {
+    PARITAS_ASSIGN(index, read_run_index(o.output));
+  }
+  PARITAS_TRY(emit(o.common, summary(info, stream->sample_count(), o.output), index));
   return kExitPass;
 }
 
@@ -132,22 +86,12 @@ Action add_import(CLI::App& app) {
   command->add_option("-o,--output", o->output, "Folder of the recording (must not exist)")
       ->required()
       ->type_name("FOLDER");
-  command->add_option("-f,--format", o->format, "Format of the source (default: detect)")->type_name("FORMAT");
-  command->add_option("-m,--model", o->model, "ONNX model: gives roles, and shapes and types that files do not tell")
+  command
+      ->add_option("-m,--model", o->import.model,
+                   "ONNX model: gives roles, and shapes and types that files do not tell")
       ->type_name("MODEL");
-  command->add_option("--dtype", o->dtypes, "Type of a tensor, or (without NAME) of raw files that tell none")
-      ->type_name("[NAME=]TYPE")
-      ->allow_extra_args(false);
-  command->add_option("--shape", o->shapes, "Shape of a tensor: NAME=1x3x4")
-      ->type_name("NAME=SHAPE")
-      ->allow_extra_args(false);
-  command->add_option("--names", o->names, "JSON object that gives tensors other names: {\"in the dump\": \"new\"}")
-      ->type_name("FILE");
-  command->add_option("--input-list", o->input_list, "Input list of a net-run dump, when it lies elsewhere")
-      ->type_name("FILE");
-  command->add_option("--runner", o->runner, "Which of several runners in Polygraphy's results (name or pattern)")
-      ->type_name("NAME");
-  command->add_flag("--outputs-only", o->outputs_only, "Leave recorded inputs out");
+  add_import_flags(*command, o->import);
+  add_names_and_format(*command, o->import);
   command->add_flag("--verify-hashes", o->verify, "Also check checksums of what is not compressed");
   add_common(*command, o->common);
   command->footer(footer());

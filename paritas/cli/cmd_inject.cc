@@ -3,6 +3,7 @@
 #include "paritas/cli/commands.h"
 #include "paritas/cli/common.h"
 #include "paritas/cli/diagnosis_options.h"
+#include "paritas/cli/ledger_options.h"
 #include "paritas/locate/inject.h"
 #include "paritas/report/reports.h"
 
@@ -11,6 +12,7 @@ namespace {
 
 struct Options {
   CommonOptions common;
+  LedgerOptions ledger;
   RunOptions run;
   std::string model, reference = "cpu", device, gates_file;
   std::vector<std::string> at, gates;
@@ -20,6 +22,7 @@ struct Options {
 
 Result<int> execute(const Options& o) {
   PARITAS_TRY(check_json_target(o.common));
+  PARITAS_TRY(check_ledger(o.ledger, o.common));
   InjectRequest request;
   for (const std::string& text : o.at) {
     PARITAS_ASSIGN(Injection injection, parse_injection(text));
@@ -47,6 +50,7 @@ Result<int> execute(const Options& o) {
   PARITAS_TRY(result);
   PARITAS_TRY(
       emit(o.common, terminal(*result, terminal_style(o.common)), o.common.json.empty() ? Json() : to_json(*result)));
+  PARITAS_TRY(write_ledger(o.ledger, o.common, ledger_entries(*result), base.inputs));
   return kExitPass;  // an experiment has no verdict on the network
 }
 
@@ -74,6 +78,7 @@ Action add_inject(CLI::App& app) {
   command->add_option("--gate", o->gates, "Gate on an output, e.g. 'scores: cosine>=0.99'")
       ->type_name("GATE")
       ->allow_extra_args(false);
+  add_ledger_options(*command, o->ledger);
   add_common(*command, o->common);
   command->footer(
       "Exit code: 0 the experiments ran; 2 an input is wrong; 3 a run failed.\n\n"

@@ -1,17 +1,27 @@
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "paritas/base/files.h"
 #include "paritas/cli/commands.h"
 #include "paritas/cli/common.h"
+#include "paritas/cli/compare_options.h"
+#include "paritas/cli/ledger_options.h"
+#include "paritas/cli/locate_samples.h"
+#include "paritas/delivery/locate_package.h"
 #include "paritas/locate/locate.h"
+#include "paritas/package/record_package.h"
+#include "paritas/report/delivery_report.h"
 #include "paritas/report/reports.h"
+#include "paritas/report/samples_report.h"
 
 namespace paritas::cli {
 namespace {
 
 struct Options {
   CommonOptions common;
+  LedgerOptions ledger;
   RunOptions run;
+  SamplesFlags samples;
   std::string model, reference = "cpu", device, gates_file;
   std::vector<std::string> gates, cuts;
   std::string cuts_file, save_cuts;
@@ -22,8 +32,10 @@ struct Options {
   int search_sessions = 60;
   double search_seconds = 600;
   std::string islands = "fused";
-  bool probe_checks = false;
+  bool probe_checks = false, consistency = false, full = false;
+  int marks = 0;
   std::vector<std::string> groups;
+  std::vector<std::string> libraries;
 };
 
 Result<CutRequest> cut_request(const Options& o) {
@@ -41,9 +53,64 @@ Result<CutRequest> cut_request(const Options& o) {
   return request;
 }
 
+Result<int> locate_many(const Options& o, LocateRequest base, SampleSource& samples) {
+  SamplesRequest request;
+  request.base = std::move(base);
+  request.samples = &samples;
+  if (!o.samples.resume.empty()) request.state = o.samples.resume;
+  Result<SamplesResult> result = [&] {
+    Progress progress(!o.common.quiet);
+    request.base.progress = [&](const std::string& stage) { progress.stage(stage); };
+    return locate_samples(request);
+  }();
+  PARITAS_TRY(result);
+  const Json json = o.common.json.empty() ? Json() : to_json(*result);
+  PARITAS_TRY(emit(o.common, terminal(*result, terminal_style(o.common)), json));
+  PARITAS_TRY(write_ledger(o.ledger, o.common, ledger_entries(*result), {}));
+  return exit_code(result->verdict);
+}
+
+// Parts of a package are what can be looked at: options that ask for more are refused.
+Result<int> locate_in_package(const Options& o, const Path& folder) {
+  if (!o.cuts.empty() || !o.cuts_file.empty() || !o.save_cuts.empty() || o.auto_cuts > 0 || o.only_cuts || o.search ||
+      o.probe_checks || o.consistency || o.full || o.marks > 0 || !o.groups.empty() || o.islands != "fused" ||
+      !o.samples.inputs.empty() || !o.samples.resume.empty() || !o.samples.samples.empty())
+    return usage_error("--device " + o.device, "a package has parts, and no nodes to look into",
+                       "give inputs, gates and reference only; locate its model on the part's target for the rest");
+  PackageLocateRequest request;
+  request.model = o.model;
+  request.package = folder;
+  PARITAS_ASSIGN(request.gates,
+                 load_gates(o.gates_file.empty() ? std::nullopt : std::optional<Path>(o.gates_file), o.gates));
+  PARITAS_ASSIGN(auto samples, load_inputs(o.run.inputs));
+  if (samples.size() != 1) return usage_error("--input", "one sample is located in a package", "give each input once");
+  request.inputs = std::move(samples.front());
+  PARITAS_ASSIGN(request.dims, parse_dims(o.run.dims));
+  PARITAS_ASSIGN(request.memory_budget, parse_bytes(o.run.memory));
+  request.search = runtime_search(o.run.ort);
+  PARITAS_TRY(add_libraries(o.libraries, request.search));
+  PARITAS_ASSIGN(const TargetSpec reference, TargetSpec::parse(o.reference));
+  PARITAS_ASSIGN(request.reference, resolve_target(reference, request.search));
+  PARITAS_ASSIGN(request.worker, worker_options(o.run, request.search));
+  request.scratch_root = scratch_root();
+  request.threads = jobs(o.common);
+  Result<PackageLocateResult> result = [&] {
+    Progress progress(!o.common.quiet);
+    request.progress = [&](const std::string& stage) { progress.stage(stage); };
+    return locate_package(request);
+  }();
+  PARITAS_TRY(result);
+  PARITAS_TRY(
+      emit(o.common, terminal(*result, terminal_style(o.common)), o.common.json.empty() ? Json() : to_json(*result)));
+  return exit_code(result->verdict);
+}
+
 Result<int> execute(const Options& o) {
   PARITAS_TRY(check_json_target(o.common));
+  PARITAS_TRY(check_ledger(o.ledger, o.common));
+  if (const auto folder = package_of_target(o.device)) return locate_in_package(o, *folder);
   if (!o.save_cuts.empty()) PARITAS_TRY(check_output_file(o.save_cuts, o.common.force));
+  PARITAS_TRY(check_distinct({o.save_cuts, o.common.json}));
   LocateRequest request;
   request.model = o.model;
   PARITAS_ASSIGN(request.gates,
@@ -51,12 +118,15 @@ Result<int> execute(const Options& o) {
   const RuntimeSearch search = runtime_search(o.run.ort);
   PARITAS_ASSIGN(TargetSpec reference, TargetSpec::parse(o.reference));
   PARITAS_ASSIGN(TargetSpec device, TargetSpec::parse(o.device));
-  PARITAS_ASSIGN(auto samples, load_inputs(o.run.inputs));
-  if (samples.size() != 1 && !o.search)
-    return usage_error("--input", "locate takes one sample", "give each input once, or search over all with --search");
-  request.inputs = samples.front();
+  PARITAS_ASSIGN(const auto source, sample_source(o.samples, o.run, o.model));
   if (o.search) {
+    if (!o.samples.resume.empty())
+      return usage_error("--resume", "a search cannot be continued", "leave one of --resume and --search away");
+    PARITAS_ASSIGN(const auto samples, all_inputs(*source));
+    request.inputs = samples.front();
     request.search = LocateRequest::Search{{samples.begin() + 1, samples.end()}, o.search_sessions, o.search_seconds};
+  } else if (!many(o.samples, *source)) {
+    PARITAS_ASSIGN(request.inputs, source->inputs(0));
   }
   PARITAS_ASSIGN(request.dims, parse_dims(o.run.dims));
   PARITAS_ASSIGN(request.memory_budget, parse_bytes(o.run.memory));
@@ -65,7 +135,14 @@ Result<int> execute(const Options& o) {
   PARITAS_ASSIGN(request.worker, worker_options(o.run, search));
   PARITAS_ASSIGN(request.cuts, cut_request(o));
   request.islands = parse_islands(o.islands);
-  request.probe_checks = o.probe_checks;
+  request.probe_checks = o.probe_checks || o.full;
+  request.consistency = o.consistency || o.full;
+  request.few_marks = request.inject_largest = o.full;
+  request.marks_per_session = o.marks;
+  if (request.cuts.only && (o.full || o.consistency))
+    return usage_error("--only-cuts",
+                       fmt::format("{} is part of the rest of the diagnosis", o.full ? "--full" : "--consistency"),
+                       "leave away one of them");
   for (const std::string& text : o.groups) {
     PARITAS_ASSIGN(auto groups, parse_groups(text));
     request.groups.push_back(std::move(groups));
@@ -74,6 +151,7 @@ Result<int> execute(const Options& o) {
   request.threads = jobs(o.common);
   request.tool_version = PARITAS_VERSION;
   if (o.injection_seconds >= 0) request.injection_seconds = o.injection_seconds;
+  if (!o.search && many(o.samples, *source)) return locate_many(o, std::move(request), *source);
   Result<LocateResult> result = [&] {
     Progress progress(!o.common.quiet);
     request.progress = [&](const std::string& stage) { progress.stage(stage); };
@@ -84,6 +162,11 @@ Result<int> execute(const Options& o) {
     PARITAS_TRY(write_text_atomically(o.save_cuts, result->cross_matrices->cut_file, o.common.force));
   const Json json = o.common.json.empty() ? Json() : to_json(*result);
   PARITAS_TRY(emit(o.common, terminal(*result, terminal_style(o.common)), json));
+  NamedTensors inputs = request.inputs;
+  if (request.search)
+    for (const NamedTensors& further : request.search->further_samples)
+      inputs.insert(inputs.end(), further.begin(), further.end());
+  PARITAS_TRY(write_ledger(o.ledger, o.common, ledger_entries(*result), inputs));
   return exit_code(result->verdict);
 }
 
@@ -94,6 +177,7 @@ Action add_locate(CLI::App& app) {
   CLI::App* command = app.add_subcommand("locate", "Find where a device stops computing what the reference computes");
   command->add_option("model", o->model, "ONNX model")->required();
   add_run_options(*command, o->run);
+  add_samples_flags(*command, o->samples);
   command->add_option("--reference", o->reference, "Target that is right by definition")->capture_default_str();
   command->add_option("-d,--device", o->device, "Target that is checked: sim:fp16, qnn:htp, ... (paritas targets)")
       ->required();
@@ -114,6 +198,13 @@ Action add_locate(CLI::App& app) {
   command->add_flag(
       "--probe-checks", o->probe_checks,
       "Local probes in depth: modules, kernel remainders, Softmax sums, normalisations, sums of products");
+  command->add_flag("--consistency", o->consistency,
+                    "First measure how far each side moves by itself; a difference inside that noise is no verdict");
+  command->add_option("--marks", o->marks, "Take accumulated figures with at most N tensors marked a session")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1000000));
+  command->add_flag("--full", o->full,
+                    "--consistency and --probe-checks, outputs with few marks, and the largest local errors injected");
   command
       ->add_option(
           "--groups", o->groups,
@@ -143,12 +234,15 @@ Action add_locate(CLI::App& app) {
       ->type_name("FILE");
   command->add_option("--save-cuts", o->save_cuts, "Write the cuts of this call")->type_name("FILE");
   command->add_flag("--only-cuts", o->only_cuts, "Leave the rest of the diagnosis away");
+  add_ledger_options(*command, o->ledger);
+  add_library_option(*command, o->libraries);
   add_common(*command, o->common);
   command->footer(
       "Exit code: 0 pass, or not judged when no gate covers an output; 1 deviates or invalid; 2 an input is wrong;\n"
       "3 a run failed, or the device took no node.\n\n"
       "Examples:\n"
       "  paritas locate model.onnx --input images=images.npy --device sim:fp16 --gate 'scores: cosine>=0.99'\n"
+      "  paritas locate model.onnx --inputs recording --device sim:fp16 --gate 'scores: cosine>=0.99' --resume state\n"
       "  paritas locate model.onnx --input images=images.npy --device qnn:htp,soc_model=77,htp_arch=73 --json "
       "locate.json\n"
       "  paritas locate model.onnx --input images=images.npy --device sim:fp16 --cut encoder=map0,map1 --only-cuts");

@@ -2,6 +2,7 @@
 
 #include "paritas/cli/commands.h"
 #include "paritas/cli/common.h"
+#include "paritas/cli/compare_options.h"
 #include "paritas/compare/stored.h"
 #include "paritas/report/reports.h"
 
@@ -18,6 +19,7 @@ Result<int> execute(const Options& o) {
   PARITAS_TRY(check_json_target(o.common));
   PARITAS_TRY(check_output_file(o.csv, o.common.force));
   PARITAS_TRY(check_output_file(o.junit, o.common.force));
+  PARITAS_TRY(check_distinct({o.csv, o.junit, o.common.json}));
   std::vector<CompareResult> parts;
   for (const std::string& file : o.parts) {
     PARITAS_ASSIGN(CompareResult part, load_compare_result(file));

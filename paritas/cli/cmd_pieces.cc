@@ -3,6 +3,7 @@
 #include "paritas/cli/commands.h"
 #include "paritas/cli/common.h"
 #include "paritas/cli/diagnosis_options.h"
+#include "paritas/cli/ledger_options.h"
 #include "paritas/locate/pieces.h"
 #include "paritas/report/pieces_report.h"
 
@@ -11,6 +12,7 @@ namespace {
 
 struct Options {
   CommonOptions common;
+  LedgerOptions ledger;
   RunOptions run;
   std::string model, reference = "cpu", device, op, node;
   bool sweep = false;
@@ -18,6 +20,7 @@ struct Options {
 
 Result<int> execute(const Options& o) {
   PARITAS_TRY(check_json_target(o.common));
+  PARITAS_TRY(check_ledger(o.ledger, o.common));
   PiecesRequest request;
   LocateRequest& base = request.base;
   base.model = o.model;
@@ -36,6 +39,7 @@ Result<int> execute(const Options& o) {
   PARITAS_TRY(result);
   PARITAS_TRY(
       emit(o.common, terminal(*result, terminal_style(o.common)), o.common.json.empty() ? Json() : to_json(*result)));
+  PARITAS_TRY(write_ledger(o.ledger, o.common, ledger_entries(*result), base.inputs));
   return kExitPass;  // tables have no verdict on the network
 }
 
@@ -52,6 +56,7 @@ Action add_pieces(CLI::App& app) {
   command->add_flag("--sweep", o->sweep, "Synthetic inputs from -20 to 20, too: not the model's own distribution");
   add_run_options(*command, o->run);
   command->add_option("--reference", o->reference, "Target that is right by definition")->capture_default_str();
+  add_ledger_options(*command, o->ledger);
   add_common(*command, o->common);
   command->footer(
       "Exit code: 0 the functions were measured; 2 an input is wrong; 3 a run failed.\n\n"

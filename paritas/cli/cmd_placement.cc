@@ -2,6 +2,7 @@
 
 #include "paritas/cli/commands.h"
 #include "paritas/cli/common.h"
+#include "paritas/cli/ledger_options.h"
 #include "paritas/placement/export.h"
 #include "paritas/placement/placement.h"
 #include "paritas/placement/placement_json.h"
@@ -12,6 +13,7 @@ namespace {
 
 struct Options {
   CommonOptions common;
+  LedgerOptions ledger;
   RunOptions run;
   std::string model, target, reference = "cpu", provider, gates_file;
   std::string profile, op_trace, cycles, context, against, node_data_file, annotated;
@@ -69,6 +71,7 @@ Status write_exports(const Options& o, const PlacementResult& result) {
 
 Result<int> execute(const Options& o) {
   PARITAS_TRY(check_json_target(o.common));
+  PARITAS_TRY(check_ledger(o.ledger, o.common));
   PARITAS_TRY(check_output_file(o.node_data_file, o.common.force));
   PARITAS_TRY(check_output_file(o.annotated, o.common.force));
   PARITAS_ASSIGN(PlacementRequest request, make_request(o));
@@ -81,6 +84,7 @@ Result<int> execute(const Options& o) {
   PARITAS_TRY(write_exports(o, *result));
   const Json json = o.common.json.empty() ? Json() : to_json(*result);
   PARITAS_TRY(emit(o.common, terminal(*result, terminal_style(o.common)), json));
+  PARITAS_TRY(write_ledger(o.ledger, o.common, ledger_entries(*result), request.inputs));
   return exit_code(result->verdict);
 }
 
@@ -126,6 +130,7 @@ Action add_placement(CLI::App& app) {
   command->add_option("--gate", o->gates, "Gate on an output of a pinned session, e.g. 'scores: cosine>=0.99'")
       ->type_name("GATE")
       ->allow_extra_args(false);
+  add_ledger_options(*command, o->ledger);
   add_common(*command, o->common);
   command->footer(
       "Exit code: 0 nothing required, or all that is required holds; 1 a requirement or gate fails, the device took\n"

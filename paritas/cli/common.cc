@@ -11,6 +11,7 @@
 
 #include "paritas/base/threads.h"
 #include "paritas/cli/commands.h"
+#include "paritas/report/visible.h"
 #include "paritas/tensor/npy.h"
 #include "paritas/tensor/safetensors.h"
 
@@ -111,6 +112,23 @@ RuntimeSearch runtime_search(const std::string& ort_flag) {
   return search;
 }
 
+void add_library_option(CLI::App& command, std::vector<std::string>& libraries) {
+  command
+      .add_option("--library", libraries,
+                  "PROVIDER=PATH: the library of a package's plug-in provider; a package names none itself")
+      ->type_name("PROVIDER=PATH")
+      ->allow_extra_args(false);
+}
+
+Status add_libraries(const std::vector<std::string>& libraries, RuntimeSearch& search) {
+  for (const std::string& text : libraries) {
+    PARITAS_ASSIGN(auto library,
+                   split_assignment(text, "--library", "QNNExecutionProvider=libonnxruntime_providers_qnn.so"));
+    search.provider_libraries[library.first] = library.second;
+  }
+  return {};
+}
+
 Path scratch_root() {
   std::error_code code;
   const std::string chosen = environment("TMPDIR");
@@ -207,14 +225,14 @@ void Progress::stage(const std::string& text) {
   if (!enabled_) return;
   const double seconds = now() - start_;
   if (seconds < 1 && !shown_) return;
-  std::fprintf(stderr, "\r\x1b[K%5.1f s  %s", seconds, text.c_str());
+  std::fprintf(stderr, "\r\x1b[K%5.1f s  %s", seconds, visible(text).c_str());
   std::fflush(stderr);
   shown_ = true;
 }
 
 int fail(const Error& error) {
-  std::fprintf(stderr, "paritas: %s\n", error.message().c_str());
-  if (!error.details.empty()) std::fprintf(stderr, "%s\n", error.details.c_str());
+  std::fprintf(stderr, "paritas: %s\n", visible(error.message()).c_str());
+  if (!error.details.empty()) std::fprintf(stderr, "%s\n", visible(error.details, {.lines = true}).c_str());
   return error.kind == ErrorKind::kRuntime ? kExitRuntime : kExitUsage;
 }
 
@@ -247,7 +265,9 @@ Status emit(const CommonOptions& options, const std::string& text, const Json& j
     const std::string dumped = dump_json(json) + "\n";
     std::fwrite(dumped.data(), 1, dumped.size(), stdout);
   } else {
-    if (!options.quiet) std::fwrite(text.data(), 1, text.size(), stdout);
+    // Reports are made of names that come from files: whatever they hold, it moves no cursor.
+    const std::string shown = visible(text, {.lines = true, .colours = terminal_style(options).colour});
+    if (!options.quiet) std::fwrite(shown.data(), 1, shown.size(), stdout);
     if (!options.json.empty()) PARITAS_TRY(write_text_atomically(options.json, dump_json(json) + "\n", options.force));
   }
   if (std::fflush(stdout) != 0)

@@ -42,6 +42,9 @@ void add_run_options(CLI::App& command, RunOptions& options);
 
 // The environment is read here and nowhere else.
 RuntimeSearch runtime_search(const std::string& ort_flag);
+// --library PROVIDER=PATH, for packages.
+void add_library_option(CLI::App& command, std::vector<std::string>& libraries);
+Status add_libraries(const std::vector<std::string>& libraries, RuntimeSearch& search);
 Path scratch_root();
 Style terminal_style(const CommonOptions& options);
 

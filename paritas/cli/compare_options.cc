@@ -1,11 +1,22 @@
 #include "paritas/cli/compare_options.h"
 
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include "paritas/cli/common.h"
 #include "paritas/judge/profiles.h"
+#include "paritas/project/project.h"
 
 namespace paritas::cli {
+namespace {
+
+constexpr const char* kInputRole = "input";
+
+}  // namespace
 
 void add_compare_flags(CLI::App& command, CompareFlags& f) {
   std::vector<std::string> known;
@@ -23,7 +34,10 @@ void add_compare_flags(CLI::App& command, CompareFlags& f) {
       ->capture_default_str();
   command.add_option("--aliases", f.aliases, "TOML file with [aliases] \"reference name\" = \"device name\"")
       ->type_name("FILE");
-  command.add_option("--role", f.roles, "What a tensor means, for gates on roles, e.g. pred_logits=scores")
+  command
+      .add_option(
+          "--role", f.roles,
+          "What a tensor means, for gates on roles, e.g. pred_logits=scores; input: what both sides were fed with")
       ->type_name("NAME=ROLE")
       ->allow_extra_args(false);
   command
@@ -39,6 +53,19 @@ void add_compare_flags(CLI::App& command, CompareFlags& f) {
   command.add_flag("--quantiles", f.quantiles, "Also p50, p90, p99, p99.9 of the absolute difference");
 }
 
+Status check_distinct(const std::vector<std::string>& files) {
+  std::vector<Path> seen;
+  for (const std::string& file : files) {
+    if (file.empty() || file == "-") continue;
+    std::error_code failed;
+    const Path path = std::filesystem::weakly_canonical(file, failed);
+    if (std::find(seen.begin(), seen.end(), path) != seen.end())
+      return usage_error(file, "was given for two outputs", "choose two names");
+    seen.push_back(path);
+  }
+  return {};
+}
+
 Result<CompareOptions> compare_options(const CompareFlags& f, int threads) {
   CompareOptions options;
   PARITAS_ASSIGN(options.gates,
@@ -51,11 +78,22 @@ Result<CompareOptions> compare_options(const CompareFlags& f, int threads) {
   }
   for (const std::string& text : f.roles) {
     PARITAS_ASSIGN(auto role, split_assignment(text, "--role", "pred_logits=scores"));
-    options.roles.insert(std::move(role));
+    std::vector<std::string> roles = {kInputRole};
+    roles.insert(roles.end(), known_roles().begin(), known_roles().end());
+    if (std::find(roles.begin(), roles.end(), role.second) == roles.end())
+      return usage_error("--role " + text, fmt::format("\"{}\" is not a role", role.second),
+                         fmt::format("roles are {}", fmt::join(roles, ", ")));
+    const auto [it, added] = options.roles.insert(role);
+    if (!added && it->second != role.second)
+      return usage_error("--role " + text, fmt::format("\"{}\" was declared to be {} already", role.first, it->second),
+                         "declare one role");
   }
   for (const std::string& text : f.quantisations) {
     PARITAS_ASSIGN(const auto rule,
                    split_assignment(text, "--input-quantisation", "image=scale=0.0078,zero_point=128"));
+    if (options.input_rules.count(rule.first) != 0)
+      return usage_error("--input-quantisation", fmt::format("\"{}\" is given two rules", rule.first),
+                         "give each input one");
     PARITAS_ASSIGN(options.input_rules[rule.first],
                    parse_quantisation_rule(rule.second, "--input-quantisation " + text));
   }
@@ -67,6 +105,13 @@ Result<CompareOptions> compare_options(const CompareFlags& f, int threads) {
   options.quantiles = f.quantiles;
   options.threads = threads;
   return options;
+}
+
+std::set<std::string> declared_inputs(const CompareOptions& options) {
+  std::set<std::string> inputs;
+  for (const auto& [name, role] : options.roles)
+    if (role == kInputRole) inputs.insert(name);
+  return inputs;
 }
 
 }  // namespace paritas::cli

@@ -1,6 +1,7 @@
 // Options that compare shares with other commands that compare recordings.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,11 @@ struct CompareFlags {
 
 void add_compare_flags(CLI::App& command, CompareFlags& flags);
 // Gates are read here, before any tensor is.
+// Files that a command writes must be different ones; empty names are none.
+Status check_distinct(const std::vector<std::string>& files);
+
 Result<CompareOptions> compare_options(const CompareFlags& flags, int threads);
+// Tensors that --role NAME=input names, by the reference's names.
+std::set<std::string> declared_inputs(const CompareOptions& options);
 
 }  // namespace paritas::cli

@@ -127,6 +127,8 @@ class StreamComparison {
         p.device_info = device.at(p.device);
         // What either side was fed with is no answer: it must be equal, and covers no output.
         if (p.device_info->role == Role::kInput) p.role = Role::kInput;
+        // What the deployed network puts out has a say, even if the reference's network does not put it out.
+        if (p.device_info->role == Role::kOutput && p.role == Role::kIntermediate) p.role = Role::kOutput;
       }
       plan_.push_back(std::move(p));
     }
@@ -144,7 +146,13 @@ class StreamComparison {
       return usage_error(fmt::format("{} of \"{}\"", what, name), "neither side has a tensor of this name");
     };
     for (const auto& [name, role] : options_.roles) PARITAS_TRY(check("role", name));
-    for (const auto& [name, rule] : options_.input_rules) PARITAS_TRY(check("quantisation", name));
+    for (const auto& [name, rule] : options_.input_rules) {
+      PARITAS_TRY(check("quantisation", name));
+      if (find_plan(name)->role != Role::kInput)
+        return usage_error(
+            fmt::format("quantisation of \"{}\"", name), "it is no input",
+            "rules tell how inputs were quantised; what is known about outputs belongs into the recording");
+    }
     for (const RankedPair& pair : options_.ranked) {
       PARITAS_TRY(check("ranking", pair.scores));
       PARITAS_TRY(check("ranking", pair.ids));
@@ -172,6 +180,8 @@ class StreamComparison {
   Result<MetricOptions> metric_options(const Planned& p, const Tensor* x, const Tensor* y) const {
     MetricOptions options;
     options.quantiles = options_.quantiles;
+    options.names = p.declared_role == "labels" && x != nullptr && y != nullptr && is_integer(x->dtype) &&
+                    is_integer(y->dtype) && !p.reference_info->quantisation && !p.device_info->quantisation;
     PARITAS_TRY(options_.gates.configure(subject(p), options));
     if (x != nullptr && y != nullptr && is_float(x->dtype) && options_.gates.uses(subject(p), GateUnit::kStorage)) {
       const auto known = p.device_info != nullptr ? p.device_info->storage_type : std::nullopt;
@@ -194,6 +204,7 @@ class StreamComparison {
       pair.name = p.name;
       if (!p.device.empty() && p.device != p.name) pair.device_name = p.device;
       pair.pairing = p.pairing;
+      pair.only_on_device = !p.in_reference;
       pair.role = p.role;
       pair.declared_role = p.declared_role;
       pair.sample = reference.id;
@@ -208,6 +219,9 @@ class StreamComparison {
       work.push_back({&p, x, y, std::move(options)});
     }
     PARITAS_TRY(measure(pairs, work));
+    for (TensorComparison& pair : pairs)
+      if (pair.compared() && pair.pairing.find("layout") != std::string::npos && pair.metrics->differing > 0)
+        pair.notes.insert(pair.notes.begin(), "the names tell of a layout, and nothing was transposed");
     PARITAS_TRY(judge_sample(pairs, work, references, devices));
     for (TensorComparison& pair : pairs) result_.tensors.push_back(std::move(pair));
     return {};
@@ -232,9 +246,11 @@ class StreamComparison {
     auto one = [&](size_t i, int threads) {
       work[i].options.threads = threads;
       const Planned& p = *work[i].plan;
-      // Inputs of one type and quantisation are compared as they are: to the bit.
+      // Inputs of one type and quantisation are compared as they are: to the bit. Where one side's recording does not
+      // tell the quantisation, its codes still count as codes.
       const bool plain = p.role == Role::kInput && work[i].reference->dtype == work[i].device->dtype &&
-                         same_quantisation(p.reference_info->quantisation, p.device_info->quantisation);
+                         (!p.reference_info->quantisation || !p.device_info->quantisation ||
+                          same_quantisation(p.reference_info->quantisation, p.device_info->quantisation));
       const std::optional<Quantisation> none;
       auto made =
           compare_pair(p.name, p.role, *work[i].reference, *work[i].device, work[i].options,
@@ -266,14 +282,14 @@ class StreamComparison {
     bool inputs_differ = false;
     for (size_t i = 0; i < pairs.size(); ++i) {
       if (pairs[i].role != Role::kInput) continue;
-      PARITAS_ASSIGN(const auto quantised, quantised_agreement(pairs[i], work[i]));
-      judge_input(options_.gates, pairs[i], quantised);
+      PARITAS_ASSIGN(pairs[i].agreement, quantised_agreement(pairs[i], work[i]));
+      judge_input(options_.gates, pairs[i]);
       inputs_differ |= pairs[i].verdict == Verdict::kInvalid;
     }
     for (TensorComparison& pair : pairs) {
       if (pair.role == Role::kInput) continue;
+      PARITAS_TRY(find_ties(pair, references, devices));
       judge_tensor(options_.gates, pair);
-      PARITAS_TRY(judge_ranked(pair, references, devices));
       if (inputs_differ) leave_unjudged(pair);
     }
     return {};
@@ -289,23 +305,20 @@ class StreamComparison {
   }
 
   // Ids whose order differs only within equal scores are the same answer.
-  Status judge_ranked(TensorComparison& pair, const TensorsByName& references, const TensorsByName& devices) const {
+  Status find_ties(TensorComparison& pair, const TensorsByName& references, const TensorsByName& devices) const {
     for (const RankedPair& ranked : options_.ranked) {
-      if (ranked.ids != pair.name || !pair.compared() || pair.verdict != Verdict::kDeviates) continue;
-      // Only another order is excused: not another type where types must agree, nor codes of another meaning.
-      if (options_.gates.exact_dtypes && pair.reference->dtype != pair.device->dtype) continue;
+      if (ranked.ids != pair.name || !pair.compared() || pair.metrics->differing == 0) continue;
       const Planned* scores = find_plan(ranked.scores);
       const Planned* ids = find_plan(ranked.ids);
       if (scores == nullptr || scores->device.empty() || ids == nullptr) continue;
+      // Codes of another meaning are no other order.
       const auto quantised = [](const TensorInfo* info) { return info != nullptr && info->quantisation.has_value(); };
       if (quantised(ids->reference_info) || quantised(ids->device_info)) continue;
       const Tensor *a = references.find(scores->name), *b = references.find(ids->name);
       const Tensor *c = devices.find(scores->device), *d = devices.find(ids->device);
       if (a == nullptr || b == nullptr || c == nullptr || d == nullptr) continue;
       PARITAS_ASSIGN(const bool equal, equal_up_to_ties(*a, *b, *c, *d));
-      if (!equal) continue;
-      pair.verdict = Verdict::kPass;
-      pair.rule = fmt::format("equal up to the order of equal scores in {}", ranked.scores);
+      if (equal) pair.equal_up_to = ranked.scores;
     }
     return {};
   }

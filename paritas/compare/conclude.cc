@@ -27,8 +27,9 @@ class Conclusion {
     std::stable_partition(result_.tensors.begin(), result_.tensors.end(),
                           [](const TensorComparison& t) { return t.role == Role::kOutput; });
     for (const TensorComparison& t : result_.tensors) record(t);
-    if (result_.coverage.outputs == 0 && result_.samples > 0)
-      builder_.invalid("no output was compared: the recordings share no output");
+    if (!reference_has_outputs_ && result_.samples > 0)
+      builder_.invalid(result_.coverage.outputs == 0 ? "no output was compared: the recordings share no output"
+                                                     : "no output was compared: the reference holds none");
     judge_inputs();
     for (const std::string& gate : result_.task_gates)
       builder_.not_judged(fmt::format("\"{}\" is on a task: paritas check judges it", gate));
@@ -55,6 +56,7 @@ class Conclusion {
     if (t.status == PairStatus::kMissingDevice) note_unmatched(result_.unmatched_reference, t.name);
     if (t.status == PairStatus::kMissingReference) note_unmatched(result_.unmatched_device, t.name);
     if (t.role == Role::kOutput) {
+      reference_has_outputs_ |= t.reference.has_value();
       ++c.outputs;
       c.outputs_compared += t.compared();
       c.outputs_gated += t.gated;
@@ -101,6 +103,7 @@ class Conclusion {
   VerdictBuilder builder_;
   std::unordered_set<std::string> samples_with_inputs_;
   bool inputs_missing_ = false;
+  bool reference_has_outputs_ = false;
 };
 
 }  // namespace

@@ -181,6 +181,10 @@ Result<std::optional<InputAgreement>> compare_quantised_input(const Tensor& refe
   } else {
     return std::nullopt;
   }
+  const auto range = *code_range(device_quantised ? device.dtype : reference.dtype);
+  if (used.zero_point < range.low || used.zero_point > range.high)  // all would saturate, and agree
+    return InputAgreement{false, fmt::format("the zero point {} is no code of {}", used.zero_point,
+                                             name(device_quantised ? device.dtype : reference.dtype))};
   PARITAS_ASSIGN(const TensorView floats, TensorView::of(device_quantised ? reference : device));
   PARITAS_ASSIGN(const TensorView codes, TensorView::of(device_quantised ? device : reference));
   const Difference found = difference(floats, codes, used);

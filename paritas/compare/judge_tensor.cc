@@ -90,7 +90,7 @@ Decision judge_uncompared(const GateSet& gates, const TensorComparison& t, bool 
                         : Decision{Verdict::kPass, "missing, not gated"};
     case PairStatus::kMissingReference:
       // A pattern such as "*" does not ask for an output that the user said may be there or not.
-      if (t.role == Role::kOutput && gates.allow_extra_outputs &&
+      if (t.role == Role::kOutput && t.only_on_device && gates.allow_extra_outputs &&
           std::none_of(gates.gates.begin(), gates.gates.end(), [&](const Gate& g) { return g.names_exactly(t.name); }))
         return {Verdict::kPass, "only on the device, which the gates allow"};
       return must_exist ? Decision{Verdict::kInvalid, "missing in the reference"}
@@ -99,6 +99,20 @@ Decision judge_uncompared(const GateSet& gates, const TensorComparison& t, bool 
       return must_exist ? Decision{Verdict::kDeviates, "shapes differ: " + sides(t)}
                         : Decision{Verdict::kPass, "shapes differ, not gated: " + sides(t)};
   }
+}
+
+Decision judge_by(const std::vector<const Gate*>& applicable, const PairMetrics& m) {
+  std::string undecided, failed, passed;
+  bool proves = false;
+  for (const Gate* gate : applicable) {
+    const GateOutcome outcome = evaluate(*gate, m);
+    std::string& texts = !outcome.value ? undecided : !outcome.passed ? failed : passed;
+    texts += (texts.empty() ? "" : "; ") + outcome.text;
+    proves |= !outcome.cannot_fail;
+  }
+  if (!undecided.empty()) return {Verdict::kInvalid, undecided};  // a gate that cannot be judged is no evidence
+  if (!failed.empty()) return {Verdict::kDeviates, failed};
+  return {proves ? Verdict::kPass : Verdict::kNotJudged, passed};
 }
 
 Decision judge_figures(const GateSet& gates, const TensorComparison& t, const std::vector<const Gate*>& applicable) {
@@ -120,16 +134,14 @@ Decision judge_figures(const GateSet& gates, const TensorComparison& t, const st
   if (applicable.empty())
     return t.role == Role::kOutput ? Decision{Verdict::kNotJudged, "no gate covers it"}
                                    : Decision{Verdict::kPass, "not gated"};
-  std::string passed;
-  bool proves = false;
-  for (const Gate* gate : applicable) {
-    const GateOutcome outcome = evaluate(*gate, m);
-    if (!outcome.value) return {Verdict::kInvalid, outcome.text};  // a gate that cannot be judged is no evidence
-    if (!outcome.passed) return {Verdict::kDeviates, outcome.text};
-    passed += (passed.empty() ? "" : "; ") + outcome.text;
-    proves |= !gate->cannot_fail();
-  }
-  return {proves ? Verdict::kPass : Verdict::kNotJudged, passed};
+  return judge_by(applicable, m);
+}
+
+// Only another order is excused, not another type where types must agree.
+bool excused_by_ties(const GateSet& gates, const TensorComparison& t) {
+  if (t.equal_up_to.empty() || !t.compared()) return false;
+  if (gates.exact_dtypes && t.reference->dtype != t.device->dtype) return false;
+  return t.verdict == Verdict::kDeviates || (t.verdict == Verdict::kInvalid && t.metrics->names);
 }
 
 }  // namespace
@@ -143,21 +155,25 @@ GateSubject gate_subject(const TensorComparison& t) {
   return {t.name, t.role, t.declared_role, dtype};
 }
 
-void judge_input(const GateSet& gates, TensorComparison& t, const std::optional<InputAgreement>& quantised) {
+void judge_input(const GateSet& gates, TensorComparison& t) {
   t.gated = !gates.for_tensor(gate_subject(t)).empty();
-  Decision decision = decide_input(gates, t, quantised);
+  Decision decision = decide_input(gates, t, t.agreement);
   t.verdict = decision.verdict;
   t.rule = std::move(decision.rule);
 }
 
 void judge_tensor(const GateSet& gates, TensorComparison& t) {
-  if (t.role == Role::kInput) return judge_input(gates, t, std::nullopt);
+  if (t.role == Role::kInput) return judge_input(gates, t);
   const auto applicable = gates.for_tensor(gate_subject(t));
   t.gated = !applicable.empty();
   const bool must_exist = t.role == Role::kOutput || t.gated;
   Decision decision = t.compared() ? judge_figures(gates, t, applicable) : judge_uncompared(gates, t, must_exist);
   t.verdict = decision.verdict;
   t.rule = std::move(decision.rule);
+  if (excused_by_ties(gates, t)) {
+    t.verdict = Verdict::kPass;
+    t.rule = fmt::format("equal up to the order of equal scores in {}", t.equal_up_to);
+  }
 }
 
 void leave_unjudged(TensorComparison& t) {
@@ -173,6 +189,8 @@ std::vector<std::string> mistrust(const PairMetrics& m) {
   const double zeros = static_cast<double>(m.reference_zeros) / static_cast<double>(m.finite);
   if (m.finite < kFewElements)
     notes.push_back(fmt::format("only {} element{}: proves little", m.finite, m.finite == 1 ? "" : "s"));
+  else if (m.names)
+    return notes;  // no range, no size
   else if (m.reference_zeros == m.finite)
     notes.push_back("the reference is zero everywhere: agreement proves little");
   else if (m.reference_min == m.reference_max)

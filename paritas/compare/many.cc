@@ -54,8 +54,8 @@ ManyResult conclude_many(std::vector<std::string> subjects, std::vector<CompareR
       }
       (plain ? without : with) = true;
       if (plain && !unknown)
-        result.findings.push_back(
-            fmt::format("{} and {} differ with no accelerator in use.", result.subjects[a], result.subjects[b]));
+        result.findings.push_back(fmt::format("{} and {} differ with no accelerator (or simulated one) in use.",
+                                              result.subjects[a], result.subjects[b]));
     }
   if (unknown)
     result.findings.emplace_back(
@@ -65,7 +65,7 @@ ManyResult conclude_many(std::vector<std::string> subjects, std::vector<CompareR
         "Differences exist without the accelerator, so those to the accelerator are not the accelerator's alone.");
   else if (with)
     result.findings.emplace_back(
-        "Only pairs with the accelerator differ: see what else differs between those recordings.");
+        "Only pairs with the accelerator (or simulated one) differ: see what else differs between those recordings.");
   return result;
 }
 

@@ -77,15 +77,18 @@ struct Names {
   std::vector<std::string> all;
   std::vector<std::string> canonical;  // after the rules so far
   std::vector<bool> taken;
+  std::vector<bool> settled;  // by an alias: it claims no other name any more
 
-  explicit Names(const std::vector<std::string>& names) : all(names), canonical(names), taken(names.size(), false) {}
+  explicit Names(const std::vector<std::string>& names)
+      : all(names), canonical(names), taken(names.size(), false), settled(names.size(), false) {}
 
   size_t find(const std::string& name) const {
     return static_cast<size_t>(std::find(all.begin(), all.end(), name) - all.begin());
   }
   std::unordered_map<std::string, std::vector<size_t>> by_canonical() const {
     std::unordered_map<std::string, std::vector<size_t>> index;
-    for (size_t i = 0; i < all.size(); ++i) index[canonical[i]].push_back(i);
+    for (size_t i = 0; i < all.size(); ++i)
+      if (!settled[i]) index[canonical[i]].push_back(i);
     return index;
   }
 };
@@ -137,6 +140,7 @@ class Pairer {
         return input_error("alias", fmt::format("two reference tensors claim the device's \"{}\"", to),
                            "check the aliases");
       take(i, k, "alias");
+      x_.settled[i] = y_.settled[k] = true;
     }
     return {};
   }

@@ -55,6 +55,12 @@ TEST(Pairing, OtherOutputsOfANodeAreNotTheFirst) {
   EXPECT_EQ(pairs({"y"}, {"y:1"}, normalised()), Texts{});
 }
 
+TEST(Pairing, AnAliasSettlesACollision) {
+  PairingRules rules = normalised();
+  rules.aliases = {{"a/b", "q"}};
+  EXPECT_EQ(pairs({"a/b", "a.b"}, {"a_b", "q"}, rules), (Texts{"a/b = q (alias)", "a.b = a_b (sanitised)"}));
+}
+
 TEST(Pairing, NamesThatBecomeOneAreAnError) {
   EXPECT_THAT(pairs({"a/b", "a_b"}, {"a_b"}, normalised()).front(), HasSubstr("become one name"));
   EXPECT_THAT(pairs({"a/b", "a.b"}, {"a_b"}, normalised()).front(), HasSubstr("become one name"));

@@ -89,6 +89,12 @@ Result<TensorComparison> tensor_from_json(const Json& json, const std::string& s
   t.declared_role = text_or_empty(json, "declared_role");
   t.sample = text_or_empty(json, "sample");
   t.gated = flag(json, "gated");
+  t.only_on_device = flag(json, "only_on_device");
+  t.equal_up_to = text_or_empty(json, "equal_up_to");
+  if (json.contains("agreement")) {
+    PARITAS_ASSIGN(const std::string text, json_string(json["agreement"], "text", subject));
+    t.agreement = InputAgreement{flag(json["agreement"], "equal"), text};
+  }
   if (json.contains("reference")) {
     PARITAS_ASSIGN(t.reference, side_from_json(json["reference"], subject));
   }
@@ -117,6 +123,9 @@ Json to_json(const TensorComparison& t) {
   if (t.reference) json["reference"] = side_json(*t.reference);
   if (t.device) json["device"] = side_json(*t.device);
   if (t.metrics) json["metrics"] = to_json(*t.metrics);
+  if (t.only_on_device) json["only_on_device"] = true;
+  if (t.agreement) json["agreement"] = {{"equal", t.agreement->equal}, {"text", t.agreement->text}};
+  if (!t.equal_up_to.empty()) json["equal_up_to"] = t.equal_up_to;
   json["gated"] = t.gated;
   json["rule"] = t.rule;
   if (!t.notes.empty()) json["notes"] = t.notes;

@@ -52,9 +52,10 @@ double worsening(const std::string& metric, double before, double after) {
     before = 1 - before;
     after = 1 - after;
   } else if (metric == "sqnr_db") {  // 20 dB are a factor of ten in the error
-    return std::isinf(before) && std::isinf(after) ? 0 : (before - after) / 20 * std::log(10.0);
+    return before == after ? 0 : (before - after) / 20 * std::log(10.0);
   }
   if (before == after) return 0;
+  if (std::isinf(before) || std::isinf(after)) return after > before ? INFINITY : -INFINITY;
   const double scale = std::max(std::fabs(before), std::fabs(after));
   return (after - before) / scale;
 }
@@ -79,10 +80,13 @@ Result<CompareResult> judge_again(const CompareResult& stored, const GateSet& ga
   std::erase_if(result.notes, [](const std::string& note) { return note.starts_with(kGateNote); });  // of other gates
   std::set<std::string> failed_to_serve;
   std::set<std::string> samples_with_other_inputs;
-  for (const TensorComparison& t : result.tensors)
-    if (t.role == Role::kInput && t.verdict == Verdict::kInvalid) samples_with_other_inputs.insert(t.sample);
   for (TensorComparison& t : result.tensors) {
-    if (t.role == Role::kInput) continue;  // what was found about inputs stays
+    if (t.role != Role::kInput) continue;
+    judge_input(gates, t);
+    if (t.verdict == Verdict::kInvalid) samples_with_other_inputs.insert(t.sample);
+  }
+  for (TensorComparison& t : result.tensors) {
+    if (t.role == Role::kInput) continue;
     const auto missing = unserved(gates, t);
     judge_tensor(gates, t);
     if (samples_with_other_inputs.count(t.sample) != 0) {
@@ -127,6 +131,7 @@ Result<CompareResult> merge_parts(std::vector<CompareResult> parts, const std::v
                                      next.first_sample - 1),
                          "give all parts");
     whole.samples += next.samples;
+    whole.decided_afterwards |= next.decided_afterwards;
     for (TensorComparison& t : next.tensors) whole.tensors.push_back(std::move(t));
     for (std::string& note : next.notes)
       if (std::find(whole.notes.begin(), whole.notes.end(), note) == whole.notes.end())
@@ -156,7 +161,7 @@ BaselineComparison compare_with_baseline(const CompareResult& now, const Compare
       continue;
     }
     for (const std::string& metric : summarised_metrics()) {
-      const auto a = metric_value(*old->second->metrics, metric), b = metric_value(*t->metrics, metric);
+      const auto a = summarised_value(*old->second->metrics, metric), b = summarised_value(*t->metrics, metric);
       if (!a || !b) continue;
       const double change = worsening(metric, *a, *b);
       if (std::fabs(change) <= tolerance) continue;

@@ -8,6 +8,7 @@
 #include "paritas/compare/compare.h"
 #include "paritas/compare/many.h"
 #include "paritas/compare/result_json.h"
+#include "paritas/compare/summary.h"
 #include "paritas/compare/test_streams.h"
 
 namespace paritas {
@@ -122,6 +123,31 @@ TEST(Parts, SidesOfDifferentLengthAreInvalidInEveryPart) {
   EXPECT_EQ(compare_streams(x, y, o)->verdict, Verdict::kInvalid);
 }
 
+// Ids and counts: no cosine, and a baseline does not compare one either. Quantised values have theirs.
+TEST(Summaries, PlainIntegersHaveNoDirection) {
+  TensorComparison t;
+  t.name = "ids";
+  t.metrics = PairMetrics{};
+  t.metrics->differing = 1;
+  t.metrics->cosine = 0.5;
+  t.metrics->nmse = 0.25;
+  const auto metrics = [&] {
+    std::vector<std::string> names;
+    const auto summaries = summarise({t});
+    for (const MetricSummary& m : summaries.at(0).metrics) names.push_back(m.metric);
+    return names;
+  };
+  EXPECT_THAT(metrics(), Contains("cosine"));
+  t.metrics->max_integer_difference = 3;
+  for (const char* absent : {"cosine", "nmse", "sqnr_db"}) EXPECT_THAT(metrics(), Not(Contains(absent)));
+  for (const char* present : {"differing", "max_abs"}) EXPECT_THAT(metrics(), Contains(present));
+  CompareResult now, before;
+  now.tensors = before.tensors = {t};
+  for (CompareResult* result : {&now, &before}) result->tensors[0].status = PairStatus::kCompared;
+  now.tensors[0].metrics->cosine = 0.1;
+  EXPECT_TRUE(compare_with_baseline(now, before, "old.json").changes.empty());
+}
+
 TEST(Summaries, NameTheWorstSample) {
   const CompareResult result = compare_range(0, kSamples, false);
   ASSERT_EQ(result.summaries.front().name, "a");
@@ -149,6 +175,21 @@ TEST(JudgeAgain, UsesStoredFiguresAndSaysSo) {
   EXPECT_TRUE(strict->decided_afterwards);
   EXPECT_THAT(strict->notes, Contains(HasSubstr("decided afterwards")));
   EXPECT_EQ(judge_again(stored, load_gates(std::nullopt, {"a: cosine>=0.9"}).value())->verdict, Verdict::kPass);
+}
+
+TEST(Parts, APartThatWasJudgedAfterwardsMarksTheWhole) {
+  CompareResult part = compare_range(0, 5, true);
+  part.decided_afterwards = true;
+  EXPECT_TRUE(merge_parts({part, compare_range(5, kSamples, true)}, {"p0", "p1"})->decided_afterwards);
+}
+
+TEST(Baseline, GrowthToInfinityIsWorse) {
+  CompareResult before = compare_range(0, 1, false), after = before;
+  for (TensorComparison& t : after.tensors)
+    if (t.name == "a") t.metrics->nmse = t.metrics->max_abs = std::numeric_limits<double>::infinity();
+  const BaselineComparison since = compare_with_baseline(after, before, "before.json");
+  ASSERT_EQ(since.changes.size(), 2u);
+  for (const Regression& r : since.changes) EXPECT_TRUE(r.worse) << r.metric;
 }
 
 TEST(JudgeAgain, GatesThatCannotFailProveNothingAfterwardsEither) {
@@ -243,7 +284,7 @@ TEST(Many, SaysWhichDifferenceExistsWithoutTheAccelerator) {
   EXPECT_THAT(result.findings, Contains(HasSubstr("not the accelerator's alone")));
   result = conclude_many({"host", "board", "npu"}, {pair({1, 2}, {1, 2}, cpu, cpu), pair({1, 2}, {1, 4}, cpu, npu),
                                                     pair({1, 2}, {1, 4}, cpu, npu)});
-  EXPECT_THAT(result.findings, Contains(HasSubstr("Only pairs with the accelerator differ")));
+  EXPECT_THAT(result.findings, Contains(HasSubstr("Only pairs with the accelerator (or simulated one) differ")));
   result = conclude_many({"a", "b", "c"}, {pair({1}, {2}, "", ""), pair({1}, {2}, "", npu), pair({1}, {2}, "", npu)});
   EXPECT_THAT(result.findings, Contains(HasSubstr("nothing is concluded")));
 }

@@ -34,8 +34,10 @@ MetricSummary summary_of(const std::string& metric, const std::vector<Value>& va
   s.samples = finite.size();
   s.worst = worst->value;
   s.worst_sample = *worst->sample;
-  if (finite.empty()) {
-    s.mean = s.median = s.p99 = NAN;
+  if (finite.empty()) {  // equal everywhere: an infinite SQNR is its mean as well
+    const bool same =
+        std::all_of(values.begin(), values.end(), [&](const Value& v) { return v.value == values.front().value; });
+    s.mean = s.median = s.p99 = same ? values.front().value : NAN;
     return s;
   }
   s.mean /= static_cast<double>(finite.size());
@@ -56,6 +58,13 @@ const std::vector<std::string>& summarised_metrics() {
 
 bool smaller_is_worse(const std::string& metric) { return metric == "cosine" || metric == "sqnr_db"; }
 
+bool has_energy(const PairMetrics& metrics) { return !metrics.names && !metrics.max_integer_difference; }
+
+std::optional<double> summarised_value(const PairMetrics& metrics, const std::string& metric) {
+  const bool of_energy = metric == "cosine" || metric == "nmse" || metric == "sqnr_db";
+  return of_energy && !has_energy(metrics) ? std::nullopt : metric_value(metrics, metric);
+}
+
 std::vector<TensorSummary> summarise(const std::vector<TensorComparison>& tensors) {
   std::vector<TensorSummary> summaries;
   std::unordered_map<std::string, size_t> position;
@@ -69,7 +78,8 @@ std::vector<TensorSummary> summarise(const std::vector<TensorComparison>& tensor
       values.emplace_back(metrics.size());
     }
     for (size_t m = 0; m < metrics.size(); ++m)
-      if (const auto value = metric_value(*t.metrics, metrics[m])) values[it->second][m].push_back({*value, &t.sample});
+      if (const auto value = summarised_value(*t.metrics, metrics[m]))
+        values[it->second][m].push_back({*value, &t.sample});
   }
   for (size_t i = 0; i < summaries.size(); ++i)
     for (size_t m = 0; m < metrics.size(); ++m)

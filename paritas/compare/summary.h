@@ -10,6 +10,11 @@ namespace paritas {
 // count as worst of all but enter no mean.
 std::vector<TensorSummary> summarise(const std::vector<TensorComparison>& tensors);
 
+// A metric of one pair as it is summarised and exported. Plain integers (ids, counts) have no direction or energy that
+// means anything: no cosine, NMSE or SQNR. Quantised ones, whose real values are compared, have.
+bool has_energy(const PairMetrics& metrics);
+std::optional<double> summarised_value(const PairMetrics& metrics, const std::string& metric);
+
 // Names of the metrics that are summarised, and for which a smaller value is worse.
 const std::vector<std::string>& summarised_metrics();
 bool smaller_is_worse(const std::string& metric);

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "paritas/compare/input_gate.h"
 #include "paritas/judge/verdict.h"
 #include "paritas/metrics/pair_metrics.h"
 #include "paritas/recording/provenance.h"
@@ -38,10 +39,13 @@ struct TensorComparison {
   std::optional<SideInfo> reference;
   std::optional<SideInfo> device;
   std::optional<PairMetrics> metrics;
-  bool gated = false;                     // a gate applies
-  Verdict verdict = Verdict::kNotJudged;  // of this tensor alone
-  std::string rule;                       // the gate or rule that accepted or refused it
-  std::vector<std::string> notes;         // reasons to mistrust the figures
+  bool only_on_device = false;              // the reference's recording does not list it, in no sample
+  std::optional<InputAgreement> agreement;  // of an input of which one side is quantised
+  std::string equal_up_to;                  // ids that differ only in the order of equal scores: the scores' name
+  bool gated = false;                       // a gate applies
+  Verdict verdict = Verdict::kNotJudged;    // of this tensor alone
+  std::string rule;                         // the gate or rule that accepted or refused it
+  std::vector<std::string> notes;           // reasons to mistrust the figures
 
   bool compared() const { return status == PairStatus::kCompared; }
   bool missing() const { return status == PairStatus::kMissingReference || status == PairStatus::kMissingDevice; }

@@ -60,23 +60,23 @@ Result<Inspection> inspect_model(const Path& path) {
   return result;
 }
 
-Result<Inspection> inspect_samples(const Path& path) {
-  PARITAS_ASSIGN(auto stream, open_samples(path, {}));
+}  // namespace
+
+Result<Inspection> inspect(SampleStream& stream, const std::string& kind) {
   Inspection result;
-  result.path = path.string();
-  std::error_code code;
-  const bool folder = std::filesystem::is_directory(path, code);
-  result.kind = folder ? "recording" : path.extension() == ".npy" ? "npy" : "safetensors";
-  result.samples = stream->sample_count();
-  if (folder) result.run = stream->info();
+  result.path = stream.subject();
+  result.kind = kind;
+  result.samples = stream.sample_count();
+  const bool told = kind != "npy" && kind != "safetensors";  // one loose file tells nothing but its tensors
+  if (told) result.run = stream.info();
   if (result.samples == 0) return result;
-  PARITAS_ASSIGN(Sample sample, stream->sample(0));
+  PARITAS_ASSIGN(Sample sample, stream.sample(0));
   for (const auto& [tensor_name, value] : sample.tensors) {
     InspectedTensor tensor;
     tensor.name = tensor_name;
     tensor.dtype = name(value.dtype);
     tensor.shape = to_string(value.shape);
-    if (const TensorInfo* info = folder ? stream->info().find(tensor_name) : nullptr) {
+    if (const TensorInfo* info = told ? stream.info().find(tensor_name) : nullptr) {
       tensor.role = name(info->role);
       tensor.node = info->node;
       tensor.op = info->op;
@@ -86,11 +86,10 @@ Result<Inspection> inspect_samples(const Path& path) {
   return result;
 }
 
-}  // namespace
-
 Result<Inspection> inspect(const Path& path) {
   if (path.extension() == ".onnx") return inspect_model(path);
-  return inspect_samples(path);
+  PARITAS_ASSIGN(auto stream, open_samples(path, {}));
+  return inspect(*stream, is_recording(path) ? "recording" : path.extension() == ".npy" ? "npy" : "safetensors");
 }
 
 }  // namespace paritas

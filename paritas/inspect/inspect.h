@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "paritas/onnx/edit.h"
-#include "paritas/recording/provenance.h"
+#include "paritas/recording/sample_stream.h"
 
 namespace paritas {
 
@@ -21,7 +21,7 @@ struct InspectedTensor {
 
 struct Inspection {
   std::string path;
-  std::string kind;  // "ONNX model", "recording", "npy", "safetensors"
+  std::string kind;  // "ONNX model", or a format: "recording", "npy", "npz", "net-run", ...
   // Models
   int64_t ir_version = 0;
   std::map<std::string, int64_t> opsets;
@@ -36,6 +36,9 @@ struct Inspection {
   std::optional<RunInfo> run;
 };
 
+// A model, a recording, or a single .npy or .safetensors file.
 Result<Inspection> inspect(const Path& path);
+// Anything that yields samples; `kind` is its format. The first sample is looked into.
+Result<Inspection> inspect(SampleStream& stream, const std::string& kind);
 
 }  // namespace paritas

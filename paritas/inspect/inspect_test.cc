@@ -79,6 +79,21 @@ TEST(Inspect, LooseFilesHaveNeitherRolesNorProvenance) {
   EXPECT_EQ(i.tensors[1].shape, "[]");
 }
 
+TEST(Inspect, AStreamOfAnyFormat) {
+  const TestFolder folder;
+  const Path path =
+      folder.write("a.safetensors", std::string("\x3c\0\0\0\0\0\0\0", 8) +
+                                        R"({"y":{"dtype":"U8","shape":[1,3],"data_offsets":[0,3]}}     )" + "abc");
+  const auto stream = open_samples(path, {}).value();
+  const Inspection i = must(inspect(*stream, "net-run"));
+  EXPECT_EQ(i.kind, "net-run");
+  EXPECT_EQ(i.samples, 1u);
+  ASSERT_EQ(i.tensors.size(), 1u);
+  EXPECT_EQ(i.tensors[0].shape, "[1,3]");
+  EXPECT_EQ(i.tensors[0].role, "output");
+  EXPECT_TRUE(i.run.has_value());
+}
+
 TEST(Inspect, WhatCannotBeReadIsAnError) {
   const TestFolder folder;
   EXPECT_THAT(inspect(folder.path() / "none.onnx").error().message(), HasSubstr("no such file"));

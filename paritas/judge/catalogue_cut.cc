@@ -29,6 +29,9 @@ std::string figures(const std::string& text) { return text.empty() ? std::string
 
 CellWords cell_words(bool front_on_device, bool rear_on_device, CellOutcome outcome) {
   if (outcome == CellOutcome::kFailed) return {"nothing: it could not be run", "that this half fails on the device"};
+  if (outcome == CellOutcome::kDrawn)
+    return {"nothing about outputs that depend on random operators: they are drawn anew in every session",
+            "which half is to blame, or whether any is"};
   if (!front_on_device && !rear_on_device)
     return outcome == CellOutcome::kHolds
                ? CellWords{"the halves compose to the whole on this sample, so the other cells compare like with like",

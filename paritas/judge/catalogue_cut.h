@@ -10,7 +10,8 @@
 namespace paritas::catalogue {
 
 // What is known of a cell's outputs: by gates and tasks, or, without any, by the rule for ungated outputs.
-enum class CellOutcome { kHolds, kDeviates, kUnknown, kFailed };
+// kDrawn: outputs depend on random operators, and nothing else deviates.
+enum class CellOutcome { kHolds, kDeviates, kUnknown, kFailed, kDrawn };
 
 struct CellWords {
   std::string shows;

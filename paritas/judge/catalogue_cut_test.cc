@@ -125,6 +125,9 @@ TEST(CatalogueCut, EveryCellSaysWhatItShowsAndWhatNot) {
   EXPECT_THAT(cell_words(true, false, CellOutcome::kHolds).does_not_show, HasSubstr("front half is exact"));
   EXPECT_THAT(cell_words(false, true, CellOutcome::kDeviates).shows, HasSubstr("rear half alone"));
   EXPECT_THAT(cell_words(true, false, CellOutcome::kUnknown).shows, Not(HasSubstr("enough")));
+  for (const bool front : {false, true})
+    EXPECT_THAT(cell_words(front, false, CellOutcome::kDrawn).shows,
+                HasSubstr("nothing about outputs that depend on random"));
 }
 
 }  // namespace

@@ -50,6 +50,22 @@ Finding injection(const InjectionFacts& facts) {
   return f;
 }
 
+Finding nothing_injected(const std::string& first_divergence, bool demanded) {
+  Finding f;
+  f.id = "search-incomplete";
+  f.severity = demanded ? Severity::kFault : Severity::kNote;
+  if (!first_divergence.empty()) f.nodes = {first_divergence};
+  f.text = fmt::format("The cause was not found: no probe gave a local error that could be injected{}.",
+                       first_divergence.empty()
+                           ? ""
+                           : fmt::format("; the first tensor with figures that deviates is {}'s", first_divergence));
+  f.shows = "only that the outputs differ";
+  f.does_not_show = "which node is the cause, nor that any node is right by itself";
+  f.next = "cut the network in two (--auto-cuts 4), or let the reference compute parts of it (--search)";
+  f.evidence = {{"tested_share", 0}};
+  return f;
+}
+
 Finding restored(const RestoredFacts& facts) {
   Finding f;
   f.id = "restored";

@@ -23,6 +23,9 @@ struct InjectionFacts {
 };
 Finding injection(const InjectionFacts& facts);
 
+// Outputs deviate and no probe gave a local error that could be injected. `demanded` as with search_incomplete.
+Finding nothing_injected(const std::string& first_divergence, bool demanded);
+
 // With these islands computed by the reference and the rest by the device, the gates hold.
 struct RestoredFacts {
   std::vector<std::string> islands;

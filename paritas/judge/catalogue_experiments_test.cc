@@ -92,5 +92,17 @@ TEST(Catalogue, RestoreNeedlessAndNotFound) {
   EXPECT_THAT(restore_not_found(facts, false).does_not_show, HasSubstr("most sets were not tried"));
 }
 
+TEST(CatalogueExperiments, NothingInjected) {
+  const Finding f = nothing_injected("/fc", true);
+  EXPECT_EQ(f.id, "search-incomplete");
+  EXPECT_EQ(f.severity, Severity::kFault);
+  EXPECT_EQ(
+      f.text,
+      "The cause was not found: no probe gave a local error that could be injected; the first tensor with figures "
+      "that deviates is /fc's.");
+  EXPECT_FALSE(f.shows.empty() || f.does_not_show.empty() || f.next.empty());
+  EXPECT_EQ(nothing_injected("", false).severity, Severity::kNote);
+}
+
 }  // namespace
 }  // namespace paritas::catalogue

@@ -55,6 +55,9 @@ Finding preflight_overflow(const PreflightFacts& facts) {
   f.text = fmt::format("{} reaches {:.4g}{}, {:.4g} times the largest {} value ({:g}): {} of {} elements do not fit.{}",
                        called(facts), facts.max_abs, where(facts), facts.factor, facts.format, facts.limit,
                        facts.overflowed, facts.elements, behind(facts));
+  if (!facts.softmax.empty())
+    f.text += fmt::format(" As infinities they make {} results of {} NaN or infinite.", facts.result_nonfinite,
+                          facts.softmax);
   f.shows = fmt::format("a device that keeps this tensor in {} cannot represent these values {}", facts.format,
                         on_samples(facts));
   f.does_not_show =
@@ -79,6 +82,31 @@ Finding preflight_lost_energy(const PreflightFacts& facts) {
   f.does_not_show = "that a device stores it in this format, or that the answer depends on the small values";
   f.next = "run it: paritas locate with the device; else scale the operand up before this node";
   f.evidence = evidence_of(facts);
+  return f;
+}
+
+Finding preflight_ruined_scale(const PreflightFacts& facts) {
+  Finding f;
+  f.id = "preflight-ruined-scale";
+  f.severity = Severity::kFault;
+  f.nodes = nodes_of(facts);
+  f.nodes.push_back(facts.softmax);
+  f.text = fmt::format(
+      "{} reaches {:.4g} in values to which {} gives no weight; those with weight reach {:.4g}. One {} scale for all "
+      "has "
+      "steps of {:.3g}, and the result of {} moves by {:.2g} of its energy.",
+      called(facts), facts.max_abs, facts.softmax, facts.weighted_max_abs, facts.format, facts.max_abs / 127,
+      facts.softmax, facts.lost_energy);
+  f.shows =
+      fmt::format("storing this tensor in {} with a symmetric scale from its largest value alone costs that much {}",
+                  facts.format, on_samples(facts));
+  f.does_not_show =
+      "that a device quantises this tensor so: calibration may clip the range, and a mask may be fused into the "
+      "operator";
+  f.next = "mask with a value just below the scores instead, or clip the range of this tensor when calibrating";
+  f.evidence = evidence_of(facts);
+  f.evidence["softmax"] = facts.softmax;
+  f.evidence["weighted_max_abs"] = json_number(facts.weighted_max_abs);
   return f;
 }
 
@@ -153,6 +181,22 @@ Finding preflight_divides_by_zero(const PreflightFacts& facts) {
   f.does_not_show = "that a device keeps it in this format, or what it makes of a division by zero";
   f.next = "use a larger epsilon, one that the format holds beside the values it is added to";
   f.evidence = {{"operand", facts.operand}, {"flushed", facts.result_nonfinite}, {"format", facts.format}};
+  return f;
+}
+
+Finding preflight_masks(const PreflightFacts& facts, const std::vector<std::string>& nodes, double worst_loss) {
+  Finding f;
+  f.id = "preflight-masks";
+  f.nodes = nodes;
+  f.text = fmt::format(
+      "{} tensor{} hold{} values below the lowest of {}, to which the Softmax behind gives no weight: as -infinity "
+      "they "
+      "move its result by {:.2g} of its energy at most: {}.",
+      nodes.size(), nodes.size() == 1 ? "" : "s", nodes.size() == 1 ? "s" : "", facts.format, worst_loss, list(nodes));
+  f.shows = fmt::format("the mask works alike in {} {}", facts.format, on_samples(facts));
+  f.does_not_show = "rows that other inputs mask wholly, of which an infinite mask makes NaN";
+  f.next = "nothing; where rows may be masked wholly, mask with a value that the format holds";
+  f.evidence = {{"nodes", nodes}, {"worst_loss", json_number(worst_loss)}, {"format", facts.format}};
   return f;
 }
 

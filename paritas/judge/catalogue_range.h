@@ -22,6 +22,8 @@ struct PreflightFacts {
   uint64_t elements = 0, overflowed = 0, flushed = 0;
   double lost_energy = 0;  // of the tensor; hidden: of the operator's result
   uint64_t result_nonfinite = 0;
+  std::string softmax;          // node that reads the tensor, and makes `result_nonfinite` of it
+  double weighted_max_abs = 0;  // int8: largest value that the Softmax gives weight
   uint64_t sample = 0, samples = 1;
   std::vector<std::string> behind;  // further nodes that pass it on
 };
@@ -32,7 +34,10 @@ Finding preflight_zero_times_infinity(const PreflightFacts& facts);  // operand:
 Finding preflight_infinite_weights(const PreflightFacts& facts);     // operand: the weights; overflowed: of them
 Finding preflight_divides_by_zero(const PreflightFacts& facts);      // operand: the divisor
 
+Finding preflight_ruined_scale(const PreflightFacts& facts);  // int8; lost_energy: of the Softmax's result
+
 // Notes. Of the facts only format, limit and samples are read.
+Finding preflight_masks(const PreflightFacts& facts, const std::vector<std::string>& nodes, double worst_loss);
 Finding preflight_constants(const PreflightFacts& facts, const std::vector<std::string>& constants, uint64_t infinite);
 Finding preflight_tiny_constants(const PreflightFacts& facts, const std::vector<std::string>& constants,
                                  double worst_lost_energy);

@@ -93,8 +93,36 @@ TEST(CatalogueRange, MadeInfinite) {
   EXPECT_THAT(preflight_divides_by_zero(facts).text, HasSubstr("divides by them"));
 }
 
+TEST(CatalogueRange, AMaskThatRuinsTheScale) {
+  PreflightFacts facts = square();
+  facts.format = "int8";
+  facts.max_abs = 1e9;
+  facts.softmax = "/softmax";
+  facts.weighted_max_abs = 4.75;
+  facts.lost_energy = 0.72;
+  const Finding f = preflight_ruined_scale(facts);
+  expect_whole(f, "preflight-ruined-scale", Severity::kFault);
+  EXPECT_THAT(f.text,
+              AllOf(HasSubstr("reaches 1e+09 in values to which /softmax gives no weight"), HasSubstr("reach 4.75"),
+                    HasSubstr("steps of 7.87e+06"), HasSubstr("moves by 0.72 of its energy")));
+  EXPECT_THAT(f.nodes, ElementsAre("/n3/Pow", "/softmax"));
+}
+
+TEST(CatalogueRange, ARowThatIsMaskedWholly) {
+  PreflightFacts facts = square();
+  EXPECT_THAT(preflight_overflow(facts).text, Not(HasSubstr("NaN")));
+  facts.softmax = "/softmax";
+  facts.result_nonfinite = 16;
+  EXPECT_THAT(preflight_overflow(facts).text,
+              HasSubstr("As infinities they make 16 results of /softmax NaN or infinite."));
+}
+
 TEST(CatalogueRange, Notes) {
   const PreflightFacts facts = square();
+  const Finding masks = preflight_masks(facts, {"/mask"}, 0);
+  expect_whole(masks, "preflight-masks", Severity::kNote);
+  EXPECT_THAT(masks.text, HasSubstr("1 tensor holds values below the lowest of"));
+  EXPECT_THAT(masks.does_not_show, HasSubstr("mask wholly"));
   Finding f = preflight_constants(facts, {"anchors"}, 1);
   expect_whole(f, "preflight-constants", Severity::kNote);
   EXPECT_THAT(f.text, AllOf(HasSubstr("1 constant holds"), HasSubstr("1 of them NaN or infinities")));

@@ -59,7 +59,8 @@ struct Judged {
 Judged judge(const Condition& c, std::optional<double> value, std::optional<double> unit) {
   Judged judged;
   if (!value) {
-    judged.text = fmt::format("{} does not exist for these types", c.metric);
+    const bool on_demand = c.metric == "outside" || c.metric.rfind("abs_p", 0) == 0;
+    judged.text = fmt::format("{} {}", c.metric, on_demand ? "was not taken" : "does not exist for these types");
     return judged;
   }
   if (!unit) {
@@ -293,7 +294,8 @@ std::string why_it_cannot_fail(const Gate& gate, const RangeLookup& ranges) {
   return {};
 }
 
-Result<std::vector<std::string>> check_gates_match(const GateSet& gates, const std::vector<GateSubject>& subjects) {
+Result<std::vector<std::string>> check_gates_match(const GateSet& gates, const std::vector<GateSubject>& subjects,
+                                                   const std::string& role_remedy) {
   std::vector<std::string> notes;
   for (const Gate& gate : gates.gates) {
     if (!gate.task.empty()) continue;
@@ -313,7 +315,7 @@ Result<std::vector<std::string>> check_gates_match(const GateSet& gates, const s
     if (subjects.size() > 8) known += fmt::format(" and {} more", subjects.size() - 8);
     if (!gate.role.empty())
       return usage_error(gate.origin, fmt::format("no tensor has the role \"{}\"", gate.role),
-                         "declare it with --role NAME=ROLE or in the project file; there is: " + known);
+                         role_remedy + "; there is: " + known);
     return usage_error(gate.origin,
                        gate.tensor.empty() ? fmt::format("no tensor is of type \"{}\"", gate.type)
                                            : fmt::format("no tensor is called \"{}\"", gate.tensor),
@@ -328,9 +330,27 @@ GateOutcome evaluate(const Gate& gate, const PairMetrics& metrics) {
         condition.metric == "outside" && metrics.outside &&
         (metrics.outside_atol != condition.atol.value_or(0) || metrics.outside_rtol != condition.rtol.value_or(0));
     if (other_tolerances) return Judged{std::nullopt, false, "outside was counted with other tolerances"};
+    if (metrics.names && metrics.differing > 0 && condition.metric != "differing")
+      return Judged{std::nullopt, false,
+                    fmt::format("{} of {} class ids differ, and {} says nothing of names (judge them by differing, or "
+                                "by task)",
+                                metrics.differing, metrics.count, condition.metric)};
+    if (metrics.names) {  // all are equal: every figure is that of equal tensors, in whatever unit
+      PairMetrics equal = metrics;
+      equal.names = false;
+      return judge(condition, metric_value(equal, condition.metric), 1.0);
+    }
     return judge(condition, metric_value(metrics, condition.metric), unit_size(condition.unit, metrics));
   });
-  if (outcome.passed && gate.cannot_fail()) outcome.text += " (this gate cannot fail)";
+  // No more elements can differ than there are.
+  outcome.cannot_fail = gate.cannot_fail([&](const std::string& metric) {
+    auto range = metric_range(metric);
+    if (metric == "differing" || metric == "outside") range->highest = static_cast<double>(metrics.count);
+    return range;
+  });
+  if (outcome.passed && outcome.cannot_fail)
+    outcome.text += gate.cannot_fail() ? " (this gate cannot fail)"
+                                       : fmt::format(" (this gate cannot fail on {} elements)", metrics.count);
   return outcome;
 }
 

@@ -132,8 +132,13 @@ Result<GateSet> load_gates(const std::optional<Path>& file, const std::vector<st
 
 // An error when a gate on tensors matches none of `subjects`: a misspelt gate must never pass in silence. Gates that
 // may match nothing and do not, and gates that cannot fail, are returned as notes, which begin with kGateNote.
+// `role_remedy`: how roles are declared to the command at hand.
 inline constexpr std::string_view kGateNote = "the gate \"";
-Result<std::vector<std::string>> check_gates_match(const GateSet& gates, const std::vector<GateSubject>& subjects);
+inline constexpr const char* kDeclareRole = "declare it with --role NAME=ROLE or in the project file";
+inline constexpr const char* kNoRolesHere =
+    "name the tensor in the gate, or declare roles in a project file (paritas init)";
+Result<std::vector<std::string>> check_gates_match(const GateSet& gates, const std::vector<GateSubject>& subjects,
+                                                   const std::string& role_remedy = kDeclareRole);
 
 // Of a gate that cannot fail: "cosine lies between -1 and 1".
 std::string why_it_cannot_fail(const Gate& gate, const RangeLookup& ranges);
@@ -144,6 +149,7 @@ struct GateOutcome {
   // condition.
   std::optional<double> value;
   bool passed = false;
+  bool cannot_fail = false;  // whatever a pair of this size holds: passing proves nothing
   std::string text;  // "cosine 0.8696 < 0.99", "cosine 0.9999 >= 0.99", "max_abs 3 >= 0 (this gate cannot fail)"
 };
 GateOutcome evaluate(const Gate& gate, const PairMetrics& metrics);

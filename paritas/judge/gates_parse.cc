@@ -187,6 +187,9 @@ Result<Gate> gate_from_json(const Json& object, const std::string& subject, size
                          "keys are tensor, role, type, task, metric, op, value, unit, atol, rtol, any, all, optional");
     }
   }
+  if (object.contains("any") && object.contains("all"))
+    return usage_error(subject, fmt::format("{}: \"any\" beside \"all\" is ambiguous", where),
+                       "write the conditions that must all hold as one { all = [...] } inside \"any\", or two gates");
   if (has_own) {
     if (object.contains("any") || object.contains("all"))
       return usage_error(subject, fmt::format("{}: a condition beside \"any\" or \"all\" is ambiguous", where),
@@ -303,6 +306,8 @@ Result<Gate> parse_gate(const std::string& text) {
   if (selector.empty()) return usage_error(subject, "a gate needs the name of a tensor");
   if (selector.rfind("role=", 0) == 0 && selector.size() > 5)
     gate.role = selector.substr(5);
+  else if (selector.rfind("type=", 0) == 0 && selector.size() > 5)
+    gate.type = selector.substr(5);
   else if (selector.rfind("task=", 0) == 0 && selector.size() > 5)
     gate.task = selector.substr(5);
   else

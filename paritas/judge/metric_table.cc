@@ -82,7 +82,8 @@ const MetricName* find_metric(std::string_view name) {
 
 std::optional<double> metric_value(const PairMetrics& metrics, std::string_view name) {
   const Entry* entry = find_entry(name);
-  return entry == nullptr ? std::nullopt : entry->get(metrics);
+  if (entry == nullptr || (metrics.names && name != "differing")) return std::nullopt;
+  return entry->get(metrics);
 }
 
 }  // namespace paritas

@@ -25,7 +25,8 @@ const std::vector<MetricName>& metric_names();
 bool is_metric(std::string_view name);
 const MetricName* find_metric(std::string_view name);  // nullptr: no metric
 
-// The value, or nullopt when this pair has none (no ULP between integers, no tolerance declared).
+// The value, or nullopt when this pair has none (no ULP between integers, no tolerance declared, no distance between
+// names).
 std::optional<double> metric_value(const PairMetrics& metrics, std::string_view name);
 
 Json to_json(const PairMetrics& metrics);

@@ -95,6 +95,19 @@ bool range_suspect(const NodeRow& row) {
          s.flushed > 0 || row.constant_storage.has_value();
 }
 
+std::vector<std::string> largest_local_errors(const std::vector<NodeRow>& rows, size_t count) {
+  std::vector<const NodeRow*> order;
+  for (const NodeRow& row : rows)
+    if (row.local && row.local->metrics.differing > 0) order.push_back(&row);
+  std::stable_sort(order.begin(), order.end(), [](const NodeRow* a, const NodeRow* b) {
+    return nmse_of(&a->local->metrics) > nmse_of(&b->local->metrics);
+  });
+  std::vector<std::string> tensors;
+  for (const NodeRow* row : order)
+    if (tensors.size() < count) tensors.push_back(row->tensor);
+  return tensors;
+}
+
 Candidates choose_candidates(const std::vector<NodeRow>& rows, const onnx_model::GraphIndex& index) {
   return Chooser(rows, index).choose();
 }

@@ -23,6 +23,9 @@ struct Candidates {
   std::vector<std::string> suspects;  // range suspects among them
   std::vector<std::string> overflowing;  // of those, results that are beyond the format themselves
 };
+// Tensors with the largest local errors (NMSE), largest first, at most `count`.
+std::vector<std::string> largest_local_errors(const std::vector<NodeRow>& rows, size_t count);
+
 Candidates choose_candidates(const std::vector<NodeRow>& rows, const onnx_model::GraphIndex& index);
 
 }  // namespace paritas

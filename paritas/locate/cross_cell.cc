@@ -6,7 +6,10 @@
 #include <fmt/format.h>
 
 #include "paritas/compare/compare.h"
+#include "paritas/locate/figures.h"
 #include "paritas/locate/propagation.h"
+#include "paritas/locate/random_draws.h"
+#include "paritas/recording/named_tensors.h"
 
 namespace paritas {
 namespace {
@@ -21,12 +24,6 @@ bool decides(const std::string& op) {
   return ops.count(op) != 0;
 }
 
-const Tensor* find(const NamedTensors& tensors, const std::string& name) {
-  for (const auto& [n, tensor] : tensors)
-    if (n == name) return &tensor;
-  return nullptr;
-}
-
 // Outcome by the rule for outputs that nobody gated; empty text: this output says nothing.
 struct Ungated {
   bool deviates = false;
@@ -37,6 +34,23 @@ Ungated ungated(const TensorComparison& t, const onnx_model::GraphIndex& index) 
   if (t.status != PairStatus::kCompared) return {true, t.name + ": " + std::string(name(t.status))};
   if (!is_float(t.reference->dtype) || is_behind_decision(index, t.name)) return {};
   return {deviates(*t.metrics), fmt::format("{}: cosine {:.6g}, no gate", t.name, t.metrics->cosine)};
+}
+
+void add(VerdictBuilder& builder, Verdict verdict, const std::string& reason) {
+  if (verdict == Verdict::kInvalid) builder.invalid(reason);
+  if (verdict == Verdict::kDeviates) builder.deviates(reason);
+  if (verdict == Verdict::kNotJudged) builder.not_judged(reason);
+  if (verdict == Verdict::kPass) builder.passed(reason);
+}
+
+// Some output depends on random numbers, for the reason `drawn`. That others deviate stands; that they hold does not
+// tell whether the outputs do. `withheld`: a verdict on it was asked for.
+void limit_by_draws(MatrixCell& cell, const std::string& drawn, bool withheld) {
+  if (cell.outcome != CellOutcome::kDeviates) {
+    cell.outcome = CellOutcome::kDrawn;
+    cell.deciding = drawn;
+  }
+  if (withheld) cell.verdict = Verdict::kInvalid;
 }
 
 }  // namespace
@@ -60,9 +74,11 @@ Status CellJudge::fill(MatrixCell& cell, const NamedTensors& reference, const Na
   VerdictBuilder builder;
   std::vector<Ungated> free;
   bool gated = false;
+  std::string drawn;      // why some output cannot be told; such outputs decide nothing
+  bool withheld = false;  // one of them would have been judged
   for (const auto& [output, tensor] : reference) {
     TensorComparison pair;
-    const Tensor* device = find(outputs, output);
+    const Tensor* device = find_tensor(outputs, output);
     if (device == nullptr) {
       pair.name = output;
       pair.status = PairStatus::kMissingDevice;
@@ -71,15 +87,19 @@ Status CellJudge::fill(MatrixCell& cell, const NamedTensors& reference, const Na
       MetricOptions options;
       options.threads = threads;
       if (is_float(tensor.dtype)) options.storage_type = storage;
+      options.names = are_names(tensor.dtype);
       PARITAS_TRY(gates.configure(output, options));
       PARITAS_ASSIGN(pair, compare_pair(output, Role::kOutput, tensor, *device, options));
     }
     judge_tensor(gates, pair);
+    if (withhold_random(random, pair)) {
+      if (drawn.empty()) drawn = pair.name + ": " + pair.rule;
+      withheld |= pair.verdict == Verdict::kInvalid;
+      cell.outputs.push_back(std::move(pair));
+      continue;
+    }
     const std::string reason = pair.name + ": " + pair.rule;
-    if (pair.verdict == Verdict::kInvalid) builder.invalid(reason);
-    if (pair.verdict == Verdict::kDeviates) builder.deviates(reason);
-    if (pair.verdict == Verdict::kNotJudged) builder.not_judged(reason);
-    if (pair.verdict == Verdict::kPass) builder.passed(reason);
+    add(builder, pair.verdict, reason);
     gated |= pair.gated;
     if (auto free_of = ungated(pair, index); !free_of.text.empty()) free.push_back(std::move(free_of));
     cell.outputs.push_back(std::move(pair));
@@ -87,12 +107,15 @@ Status CellJudge::fill(MatrixCell& cell, const NamedTensors& reference, const Na
   if (judge_tasks) {
     PARITAS_ASSIGN(cell.tasks, judge_tasks(reference, outputs));
   }
-  for (const CellTask& task : cell.tasks) {
+  for (CellTask& task : cell.tasks) {
+    if (!drawn.empty()) {  // which outputs a task reads is not known here
+      task.verdict = Verdict::kInvalid;
+      task.text = drawn;
+      withheld = true;
+      continue;
+    }
     const std::string reason = task.name + ": " + task.text;
-    if (task.verdict == Verdict::kInvalid) builder.invalid(reason);
-    if (task.verdict == Verdict::kDeviates) builder.deviates(reason);
-    if (task.verdict == Verdict::kNotJudged) builder.not_judged(reason);
-    if (task.verdict == Verdict::kPass) builder.passed(reason);
+    add(builder, task.verdict, reason);
     gated |= task.verdict == Verdict::kPass || task.verdict == Verdict::kDeviates;
   }
   cell.verdict = builder.verdict();
@@ -112,6 +135,7 @@ Status CellJudge::fill(MatrixCell& cell, const NamedTensors& reference, const Na
     cell.outcome = worst == free.end() ? CellOutcome::kHolds : CellOutcome::kDeviates;
     cell.deciding = worst == free.end() ? free.front().text : worst->text;
   }
+  if (!drawn.empty()) limit_by_draws(cell, drawn, withheld);
   const auto words = catalogue::cell_words(cell.front_on_device, cell.rear_on_device, cell.outcome);
   cell.shows = words.shows;
   cell.does_not_show = words.does_not_show;
@@ -146,6 +170,8 @@ std::string_view name(SplitStatus status) {
       return "not repeatable";
     case SplitStatus::kNotMeasured:
       return "not measured";
+    case SplitStatus::kRandom:
+      return "random";
   }
   return "";
 }

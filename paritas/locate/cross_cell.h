@@ -11,6 +11,7 @@ struct CellJudge {
   std::optional<DType> storage;
   int threads = 1;
   JudgeTasks judge_tasks;
+  const onnx_model::RandomDependence* random = nullptr;  // null: none
 
   // Compares `outputs` with the reference's and fills everything of the cell but which one it is.
   Status fill(MatrixCell& cell, const NamedTensors& reference, const NamedTensors& outputs) const;

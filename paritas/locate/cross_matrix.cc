@@ -8,7 +8,9 @@
 
 #include "paritas/compare/compare.h"
 #include "paritas/locate/cross_cell.h"
+#include "paritas/locate/random_draws.h"
 #include "paritas/placement/node_table.h"
+#include "paritas/recording/named_tensors.h"
 #include "paritas/runtime/marked_run.h"
 #include "paritas/runtime/run_info.h"
 
@@ -20,18 +22,12 @@ using onnx_model::Cut;
 using onnx_model::Halves;
 using onnx_model::Model;
 
-const Tensor* find(const NamedTensors& tensors, const std::string& name) {
-  for (const auto& [n, tensor] : tensors)
-    if (n == name) return &tensor;
-  return nullptr;
-}
-
 // The graph inputs of `model` out of what is known.
 Result<NamedTensors> inputs_of(const Model& model, const NamedTensors& known, const NamedTensors& more) {
   NamedTensors fed;
   for (const auto& input : onnx_model::describe_inputs(model)) {
-    const Tensor* tensor = find(more, input.name);
-    if (tensor == nullptr) tensor = find(known, input.name);
+    const Tensor* tensor = find_tensor(more, input.name);
+    if (tensor == nullptr) tensor = find_tensor(known, input.name);
     if (tensor == nullptr)
       return runtime_error(model.subject(), fmt::format("nothing was computed for \"{}\"", input.name));
     fed.emplace_back(input.name, *tensor);
@@ -97,8 +93,8 @@ class CrossMatrixMaker {
  public:
   explicit CrossMatrixMaker(const CrossMatrixRequest& request)
       : request_(request),
-        judge_{request.gates, *request.index, request.device.capabilities.storage_type, request.threads,
-               request.judge_tasks},
+        judge_{request.gates,   *request.index,      request.device.capabilities.storage_type,
+               request.threads, request.judge_tasks, request.random},
         reference_(request, "cut-reference", request.reference),
         device_(request, "cut-device", request.device) {}
 
@@ -236,9 +232,9 @@ class CrossMatrixMaker {
   NamedTensors outputs_from(const NamedTensors& front, const NamedTensors& rear) const {
     NamedTensors outputs;
     for (const auto& name : request_.index->outputs()) {
-      const Tensor* tensor = find(rear, name);
-      if (tensor == nullptr) tensor = find(front, name);
-      if (tensor == nullptr) tensor = find(request_.inputs, name);
+      const Tensor* tensor = find_tensor(rear, name);
+      if (tensor == nullptr) tensor = find_tensor(front, name);
+      if (tensor == nullptr) tensor = find_tensor(request_.inputs, name);
       if (tensor != nullptr) outputs.emplace_back(name, *tensor);
     }
     return outputs;
@@ -271,15 +267,21 @@ class CrossMatrixMaker {
       return matrix;
     }
     PARITAS_TRY(check_split(cut, *halves, *reference, matrix));
-    if (matrix.split == SplitStatus::kWrong || matrix.split == SplitStatus::kNotRepeatable) return matrix;
+    if (matrix.split != SplitStatus::kExact && matrix.split != SplitStatus::kOptimiser) return matrix;
     PARITAS_TRY(device_cells(*halves, *reference, matrix));
     conclude(cut, matrix);
     return matrix;
   }
 
+  // Random draws aside: that they differ, or happen to agree, says nothing.
+  bool is_drawn(const std::string& tensor) const {
+    return request_.random != nullptr && request_.random->depends(tensor);
+  }
+
   Result<bool> equal_outputs(const NamedTensors& a, const NamedTensors& b) const {
     for (const auto& [name, tensor] : a) {
-      const Tensor* other = find(b, name);
+      if (is_drawn(name)) continue;
+      const Tensor* other = find_tensor(b, name);
       if (other == nullptr) return false;
       PARITAS_ASSIGN(const bool equal, equal_bytes(tensor, *other));
       if (!equal) return false;
@@ -291,16 +293,38 @@ class CrossMatrixMaker {
   Status check_split(const Cut& cut, const Halves& halves, const Composed& reference, CrossMatrix& matrix) {
     MatrixCell& cell = matrix.cells.front();
     PARITAS_TRY(judge_.fill(cell, whole_, reference.outputs));
+    if (cell.outcome == CellOutcome::kDrawn &&
+        std::all_of(whole_.begin(), whole_.end(), [this](const auto& output) { return is_drawn(output.first); })) {
+      all_drawn(matrix);
+      return {};
+    }
     PARITAS_ASSIGN(const bool equal, equal_outputs(whole_, reference.outputs));
     matrix.split = SplitStatus::kExact;
     if (!equal) PARITAS_TRY(explain_difference(cut, halves, reference, matrix));
     const bool right = matrix.split == SplitStatus::kExact || matrix.split == SplitStatus::kOptimiser;
-    cell.outcome = right ? CellOutcome::kHolds : CellOutcome::kDeviates;
+    const bool drawn = std::any_of(whole_.begin(), whole_.end(), [this](const auto& o) { return is_drawn(o.first); });
+    cell.outcome = !right ? CellOutcome::kDeviates : drawn ? CellOutcome::kDrawn : CellOutcome::kHolds;
     const auto words = catalogue::cell_words(false, false, cell.outcome);
     cell.shows = words.shows;
     cell.does_not_show = words.does_not_show;
     if (!right) matrix.cells.resize(1);  // nothing else means anything
     return {};
+  }
+
+  // Every cell compares with a run whose numbers were drawn anew: none is measured.
+  void all_drawn(CrossMatrix& matrix) {
+    matrix.split = SplitStatus::kRandom;
+    matrix.verdict = Verdict::kInvalid;
+    matrix.reasons.push_back(matrix.cells.front().deciding);
+    for (MatrixCell& cell : matrix.cells) {
+      cell.outcome = CellOutcome::kDrawn;
+      cell.verdict = Verdict::kInvalid;
+      cell.deciding = matrix.reasons.back();
+      cell.outputs.clear();  // figures of two draws
+      const auto words = catalogue::cell_words(cell.front_on_device, cell.rear_on_device, cell.outcome);
+      cell.shows = words.shows;
+      cell.does_not_show = words.does_not_show;
+    }
   }
 
   // The output in which two sets of outputs differ most, by NMSE.
@@ -309,7 +333,8 @@ class CrossMatrixMaker {
     catalogue::SplitFacts facts;
     facts.cut = cut.name;
     for (const auto& [name, tensor] : a) {
-      const Tensor* other = find(b, name);
+      if (is_drawn(name)) continue;
+      const Tensor* other = find_tensor(b, name);
       if (other == nullptr || other->shape != tensor.shape || other->dtype != tensor.dtype) {
         if (facts.output.empty()) facts.output = name;
         continue;
@@ -325,9 +350,17 @@ class CrossMatrixMaker {
     return facts;
   }
 
+  // In one session, unless that would go on with the sequence of a seeded operator, which only a new one begins again.
+  int repeats_needed() const {
+    return onnx_model::random_dependence(*request_.model, *request_.index, /*seeds_repeat=*/false).any() &&
+                   request_.random != nullptr
+               ? 1
+               : 2;
+  }
+
   Status explain_difference(const Cut& cut, const Halves& halves, const Composed& reference, CrossMatrix& matrix) {
     progress(fmt::format("cut \"{}\": the reference's halves differ from its whole", cut.name));
-    PARITAS_ASSIGN(const Run again, reference_.run(*request_.model, request_.inputs, /*runs=*/2));
+    PARITAS_ASSIGN(const Run again, reference_.run(*request_.model, request_.inputs, repeats_needed()));
     PARITAS_ASSIGN(const bool repeats, equal_outputs(whole_, again.outputs));
     if (!repeats) {
       matrix.split = SplitStatus::kNotRepeatable;
@@ -376,7 +409,7 @@ class CrossMatrixMaker {
     for (const auto& node : request_.index->nodes())
       for (const auto& tensor : node.outputs) {
         const auto expected = whole.find(tensor);
-        if (expected == whole.end()) continue;
+        if (expected == whole.end() || is_drawn(tensor)) continue;
         for (const auto* half : {&front, &rear}) {
           const auto got = half->find(tensor);
           if (got == half->end()) continue;
@@ -439,9 +472,14 @@ class CrossMatrixMaker {
 
   Status compare_cut_tensors(const NamedTensors& front, CrossMatrix& matrix) const {
     for (CutTensorRow& row : matrix.tensors) {
-      const Tensor* device = find(front, row.name);
+      const Tensor* device = find_tensor(front, row.name);
       const auto reference = recorded_.find(row.name);
       if (device == nullptr || reference == recorded_.end() || device->shape != reference->second.shape) continue;
+      if (is_drawn(row.name)) {
+        matrix.notes.push_back(
+            fmt::format("\"{}\" is not compared: {}", row.name, cannot_tell(request_.random, row.name)));
+        continue;
+      }
       MetricOptions options;
       options.threads = request_.threads;
       if (is_float(row.dtype)) options.storage_type = request_.device.capabilities.storage_type;
@@ -470,7 +508,11 @@ class CrossMatrixMaker {
     facts.rear_figure = rear.deciding;
     facts.both_figure = both.deciding;
     for (const MatrixCell* cell : {&front, &rear, &both}) facts.demanded |= cell->verdict == Verdict::kDeviates;
-    result_.findings.push_back(finding_of(facts, front.outcome, rear.outcome, both.outcome));
+    // What follows from random operators is said once, by whoever knows all of them.
+    const bool drawn = std::any_of(matrix.cells.begin(), matrix.cells.end(),
+                                   [](const MatrixCell& cell) { return cell.outcome == CellOutcome::kDrawn; });
+    const Finding finding = finding_of(facts, front.outcome, rear.outcome, both.outcome);
+    if (!drawn || finding.severity == Severity::kFault) result_.findings.push_back(finding);
     const MatrixCell& whole = result_.whole;
     const auto known = [](CellOutcome o) { return o == CellOutcome::kHolds || o == CellOutcome::kDeviates; };
     if (known(both.outcome) && known(whole.outcome) && both.outcome != whole.outcome)

@@ -8,6 +8,7 @@
 #include "paritas/judge/gates.h"
 #include "paritas/locate/cross_matrix_types.h"
 #include "paritas/onnx/cut.h"
+#include "paritas/onnx/random_operators.h"
 #include "paritas/recording/sample_stream.h"
 #include "paritas/runtime/runner.h"
 
@@ -26,6 +27,7 @@ struct CrossMatrixRequest {
   // A fresh worker of a target; `role` is its folder's name and unlike every other of this call.
   std::function<Result<Runner>(const std::string& role, const Target& target)> start;
   GateSet gates;
+  const onnx_model::RandomDependence* random = nullptr;  // of `model`; null: nothing is drawn
   int threads = 1;
   uint64_t memory_budget = uint64_t{1} << 30;
   JudgeTasks judge_tasks;                            // may be empty

@@ -44,6 +44,10 @@ class CrossMatrixTest : public runtime_test::WorkerTest {
     model_.emplace(builder.model());
     index_.emplace(must(onnx_model::GraphIndex::build(*model_)));
     const auto dependence = onnx_model::value_dependence(*model_, *index_);
+    if (known_draws_) {
+      random_ = onnx_model::random_dependence(*model_, *index_, /*seeds_repeat=*/true);
+      request_.random = &random_;
+    }
     request_.model = &*model_;
     request_.index = &*index_;
     auto spec = must(onnx_model::parse_cut(cut, "--cut"));
@@ -73,6 +77,8 @@ class CrossMatrixTest : public runtime_test::WorkerTest {
   std::optional<Model> model_;
   std::optional<onnx_model::GraphIndex> index_;
   CrossMatrixRequest request_;
+  bool known_draws_ = false;
+  onnx_model::RandomDependence random_;
 };
 
 TEST_F(CrossMatrixTest, ConvictsTheRearHalf) {
@@ -173,6 +179,52 @@ TEST_F(CrossMatrixTest, AReferenceThatDoesNotRepeatIsNoWrongSplit) {
   EXPECT_EQ(result.cuts.at(0).split, SplitStatus::kNotRepeatable);
   EXPECT_THAT(result.findings, ElementsAre(Field(&Finding::id, "cut-not-repeatable")));
   EXPECT_EQ(result.cuts.at(0).verdict, Verdict::kInvalid);
+}
+
+// y = x + noise, z = (2 x)^2: only y depends on the draw.
+GraphBuilder noisy(bool seeded) {
+  GraphBuilder g;
+  g.input("x", {4}).initializer("two", floats({1}, {2})).node("Mul", {"x", "two"}, {"mid"});
+  g.node("RandomUniformLike", {"mid"}, {"noise"});
+  if (seeded) g.seed(7);
+  g.node("Add", {"mid", "noise"}, {"y"}).output("y");
+  return g;
+}
+
+TEST_F(CrossMatrixTest, RandomOperatorsConvictNobody) {
+  known_draws_ = true;
+  request_.gates = must(load_gates(std::nullopt, {"y: max_abs<=0.001"}));
+  const auto result = must(run(noisy(false), "mid", x(3)));
+  const CrossMatrix& matrix = result.cuts.at(0);
+  EXPECT_EQ(matrix.split, SplitStatus::kRandom);
+  EXPECT_THAT(outcomes(matrix), Each(CellOutcome::kDrawn));
+  EXPECT_THAT(result.findings, IsEmpty());
+  EXPECT_EQ(matrix.verdict, Verdict::kInvalid);
+  EXPECT_THAT(matrix.reasons,
+              ElementsAre("y: cannot tell: depends on \"RandomUniformLike:noise\" (RandomUniformLike), drawn anew in "
+                          "every session"));
+}
+
+// A seed makes whole and halves draw alike, on the simulator as well: what is left is the device's own.
+TEST_F(CrossMatrixTest, SeededOperatorsAreJudged) {
+  known_draws_ = true;
+  request_.gates = must(load_gates(std::nullopt, {"y: max_abs<=0.01"}));
+  const auto result = must(run(noisy(true), "mid", x(3)));
+  const CrossMatrix& matrix = result.cuts.at(0);
+  EXPECT_EQ(matrix.split, SplitStatus::kExact);
+  EXPECT_THAT(outcomes(matrix), Each(CellOutcome::kHolds));
+  EXPECT_THAT(result.findings, ElementsAre(Field(&Finding::id, "cut-acquits")));
+  EXPECT_GT(matrix.cells[3].outputs.at(0).metrics->max_abs, 0);  // float16
+}
+
+TEST_F(CrossMatrixTest, OutputsThatDoNotDependOnADrawAreStillJudged) {
+  known_draws_ = true;
+  const auto result = must(run(noisy(false).node("Mul", {"mid", "mid"}, {"z"}).output("z"), "mid", x(300)));
+  const CrossMatrix& matrix = result.cuts.at(0);
+  EXPECT_EQ(matrix.split, SplitStatus::kExact);
+  EXPECT_THAT(outcomes(matrix),
+              ElementsAre(CellOutcome::kDrawn, CellOutcome::kDrawn, CellOutcome::kDeviates, CellOutcome::kDeviates));
+  EXPECT_THAT(result.findings, IsEmpty());  // of two halves one cannot be told
 }
 
 // The optimiser multiplies a convolution's weights by the Mul behind it; in two halves it cannot.

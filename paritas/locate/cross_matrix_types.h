@@ -46,6 +46,7 @@ enum class SplitStatus {
   kWrong,          // never: no other cell is reported
   kNotRepeatable,  // the whole does not equal itself
   kNotMeasured,    // a reference session failed
+  kRandom,         // every output depends on random operators: whole and halves cannot be compared
 };
 std::string_view name(SplitStatus status);
 

@@ -4,6 +4,7 @@
 
 #include "paritas/base/sha256.h"
 #include "paritas/locate/cross_cell.h"
+#include "paritas/locate/random_draws.h"
 #include "paritas/runtime/marked_run.h"
 
 namespace paritas {
@@ -84,6 +85,8 @@ Result<CrossMatrices> CutStage::run(const LocateRequest& request) const {
   matrix.start = [&](const std::string& role, const Target& target) {
     return start_runner(request, scratch, role, target);
   };
+  const auto random = random_draws(*model_, index_, request.reference, request.device, /*first_runs=*/true);
+  matrix.random = &random;
   matrix.gates = request.gates;
   matrix.threads = request.threads;
   matrix.memory_budget = request.memory_budget / 2;  // two workers hold tensors
@@ -105,7 +108,6 @@ std::vector<OutputRow> CutStage::outputs(const CrossMatrices& matrices) const {
   for (const TensorComparison& pair : matrices.whole.outputs) {
     OutputRow row;
     row.pair = pair;
-    row.class_ids = pair.reference && is_integer(pair.reference->dtype);
     row.behind_decision = is_behind_decision(index_, pair.name);
     rows.push_back(std::move(row));
   }

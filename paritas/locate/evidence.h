@@ -21,6 +21,8 @@ struct Evidence {
   NodeTable placement;                                // of that run
   std::vector<FusedGroup> groups;                     // from its op trace
   MarkedRun marked;                                   // device, every tensor marked
+  std::optional<MarkedRun> few;                       // device, few tensors marked
+  size_t few_marks = 0;                               // so many
   std::vector<DecisionReport> decisions;
   std::vector<std::string> forced;  // decision tensors fed in the forced run
   std::optional<MarkedRun> marked_forced;

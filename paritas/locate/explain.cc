@@ -167,7 +167,12 @@ class Explanation {
 
   void unexplained() {
     const Sensitivities& s = *input_.sensitivities;
-    if (!s.complete || s.limited) {
+    const bool injectable = std::any_of(result_.nodes.begin(), result_.nodes.end(), [](const NodeRow& row) {
+      return row.local && row.local->metrics.differing > 0;
+    });
+    if (!injectable && s.runs == 0) {
+      result_.findings.push_back(catalogue::nothing_injected(result_.first_divergence, input_.demanded));
+    } else if (!s.complete || s.limited) {
       result_.findings.push_back(catalogue::search_incomplete(s.all_share, result_.first_divergence, input_.demanded));
     } else if (s.all_share >= kMaterialShare) {
       std::vector<std::string> largest(
@@ -181,7 +186,8 @@ class Explanation {
   void decision_only() {
     std::vector<std::string> nodes;
     for (const DecisionReport& decision : result_.decisions)
-      if (decision.changed()) nodes.push_back(decision.node);
+      if (decision.changed() && (input_.random == nullptr || !input_.random->depends(decision.tensor)))
+        nodes.push_back(decision.node);
     const bool differs = std::any_of(result_.outputs.begin(), result_.outputs.end(), [](const OutputRow& row) {
       return row.behind_decision && row.pair.metrics && row.pair.metrics->differing > 0;
     });

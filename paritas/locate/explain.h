@@ -7,13 +7,15 @@
 #include "paritas/locate/evidence.h"
 #include "paritas/locate/sensitivity.h"
 #include "paritas/locate/types.h"
+#include "paritas/onnx/random_operators.h"
 
 namespace paritas {
 
 struct ExplainInput {
   const Evidence* evidence = nullptr;
   const Sensitivities* sensitivities = nullptr;
-  std::string storage_format;  // "float16"; empty: as declared
+  std::string storage_format;                            // "float16"; empty: as declared
+  const onnx_model::RandomDependence* random = nullptr;  // draws that decisions may hang on; null: none
   bool outputs_deviate = false;
   bool demanded = false;          // a gate failed, or the device alone made NaN, infinities or a dead output
   bool device_is_plugin = false;  // placement must be known for these

@@ -4,8 +4,11 @@
 #include <cmath>
 #include <unordered_set>
 
+#include <fmt/format.h>
+
 #include "paritas/base/threads.h"
 #include "paritas/locate/decisions.h"
+#include "paritas/recording/named_tensors.h"
 
 namespace paritas {
 namespace {
@@ -49,8 +52,11 @@ class RowMaker {
     const Tensor& reference = evidence_.reference.at(row.tensor);
     if (!is_float(row.dtype)) return fill_integer(row, reference);
     PARITAS_TRY(accumulated(row, reference, evidence_.marked, row.accumulated));
-    if (evidence_.marked_forced)
+    if (row.accumulated) row.accumulated_graph = graph_of(evidence_.marked, row.tensor);
+    if (evidence_.marked_forced) {
       PARITAS_TRY(accumulated(row, reference, *evidence_.marked_forced, row.accumulated_forced));
+      if (row.accumulated_forced) row.forced_graph = forced_graph(row.tensor);
+    }
     return local(row, reference);
   }
 
@@ -96,7 +102,13 @@ class RowMaker {
     if (device == evidence_.marked.tensors.end() || device->second.shape != reference.shape) return {};
     PARITAS_ASSIGN(PairMetrics m, compare_tensors(reference, device->second, {}));
     row.accumulated = std::move(m);
+    row.accumulated_graph = graph_of(evidence_.marked, row.tensor);
     return {};
+  }
+
+  std::string forced_graph(const std::string& tensor) const {
+    const std::string graph = graph_of(*evidence_.marked_forced, tensor);
+    return graph == "all marks" ? "forced" : "forced, " + graph;
   }
 
   Status accumulated(const NodeRow& row, const Tensor& reference, const MarkedRun& run,
@@ -152,12 +164,6 @@ class RowMaker {
   std::unordered_set<std::string> decisions_;
 };
 
-const Tensor* find(const NamedTensors& tensors, const std::string& name) {
-  for (const auto& [n, tensor] : tensors)
-    if (n == name) return &tensor;
-  return nullptr;
-}
-
 }  // namespace
 
 Result<std::vector<NodeRow>> make_rows(const Evidence& evidence, std::optional<DType> storage, int threads) {
@@ -172,12 +178,14 @@ Result<std::vector<NodeRow>> make_rows(const Evidence& evidence, std::optional<D
   return rows;
 }
 
+bool are_names(DType type) { return is_integer(type) && !metrics::has_codes(type); }
+
 Result<std::vector<OutputRow>> judge_outputs(const OutputsOf& outputs, const GateSet& gates,
                                              std::optional<DType> storage, int threads) {
   std::vector<OutputRow> rows;
   for (const std::string& output : outputs.index->outputs()) {
     OutputRow row;
-    const Tensor* device = find(*outputs.device, output);
+    const Tensor* device = find_tensor(*outputs.device, output);
     auto reference = outputs.reference->find(output);
     row.pair.name = output;
     row.pair.role = Role::kOutput;
@@ -190,9 +198,9 @@ Result<std::vector<OutputRow>> judge_outputs(const OutputsOf& outputs, const Gat
       MetricOptions options;
       options.threads = threads;
       if (is_float(reference->second.dtype)) options.storage_type = storage;
+      options.names = are_names(reference->second.dtype);
       PARITAS_TRY(gates.configure(output, options));
       PARITAS_ASSIGN(row.pair, compare_pair(output, Role::kOutput, reference->second, *device, options));
-      row.class_ids = is_integer(reference->second.dtype);
     }
     judge_tensor(gates, row.pair);
     rows.push_back(std::move(row));
@@ -216,20 +224,45 @@ Result<std::vector<OutputRow>> make_outputs(const Evidence& evidence, const Gate
   return rows;
 }
 
+namespace {
+
+// What `run` made of an output, beside the unmarked run.
+Result<std::optional<MarkedOutput>> beside(const Tensor& unmarked, const MarkedRun& run, const std::string& output,
+                                           std::string graph) {
+  auto marked = run.tensors.find(output);
+  if (marked == run.tensors.end()) return std::optional<MarkedOutput>();
+  MarkedOutput made;
+  made.graph = std::move(graph);
+  PARITAS_ASSIGN(const bool equal, equal_bytes(unmarked, marked->second));
+  made.changed = !equal;
+  made.max = made.nmse = NAN;
+  if (unmarked.shape == marked->second.shape) {
+    PARITAS_ASSIGN(PairMetrics m, compare_tensors(unmarked, marked->second, {}));
+    made.max = m.device_max;
+    made.nmse = m.nmse;
+  }
+  return std::optional<MarkedOutput>(std::move(made));
+}
+
+}  // namespace
+
 Result<std::vector<ProbeEffect>> make_probe_effect(const Evidence& evidence) {
   std::vector<ProbeEffect> effects;
   for (const auto& [name, unmarked] : evidence.device_outputs) {
-    auto marked = evidence.marked.tensors.find(name);
-    if (marked == evidence.marked.tensors.end()) continue;
+    PARITAS_ASSIGN(auto all, beside(unmarked, evidence.marked, name, graph_of(evidence.marked, name)));
+    if (!all) continue;
     ProbeEffect effect;
     effect.output = name;
-    PARITAS_ASSIGN(bool equal, equal_bytes(unmarked, marked->second));
-    effect.changed = !equal;
-    if (unmarked.shape == marked->second.shape) {
-      PARITAS_ASSIGN(PairMetrics m, compare_tensors(unmarked, marked->second, {}));
-      effect.unmarked = m.reference_max;
-      effect.marked = m.device_max;
+    PARITAS_ASSIGN(const PairMetrics self, compare_tensors(unmarked, unmarked, {}));
+    effect.unmarked = self.device_max;
+    effect.graphs.push_back({"unmarked", self.device_max, false, 0});
+    if (evidence.few) {
+      PARITAS_ASSIGN(auto few, beside(unmarked, *evidence.few, name, fmt::format("{} marks", evidence.few_marks)));
+      if (few) effect.graphs.push_back(std::move(*few));
     }
+    effect.marked = all->max;
+    effect.changed = all->changed;
+    effect.graphs.push_back(std::move(*all));
     effects.push_back(std::move(effect));
   }
   return effects;

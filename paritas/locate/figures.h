@@ -9,6 +9,9 @@ namespace paritas {
 // One row per value-dependent tensor that a node makes, in graph order.
 Result<std::vector<NodeRow>> make_rows(const Evidence& evidence, std::optional<DType> storage, int threads);
 
+// Whether an output's values are names: class ids, indices, counts. 8-bit and 16-bit integers may be quantised values.
+bool are_names(DType type);
+
 // Graph outputs of any run against the reference's, judged by the gates; nothing is said about decisions.
 struct OutputsOf {
   const onnx_model::GraphIndex* index = nullptr;

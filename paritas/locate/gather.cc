@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <future>
+#include <map>
 #include <unordered_set>
 
 #include <fmt/format.h>
@@ -10,6 +11,7 @@
 #include "paritas/compare/compare.h"
 #include "paritas/locate/constants.h"
 #include "paritas/locate/decisions.h"
+#include "paritas/locate/quantised_units.h"
 #include "paritas/runtime/run_info.h"
 
 namespace paritas {
@@ -19,6 +21,8 @@ namespace {
 constexpr int kMaxForcedRounds = 3;
 // Below this the reference's own movement (kernels chosen otherwise once a weight is a constant) is float32 rounding.
 constexpr double kNotableNoise = 1e-11;
+// What "few marks" means: enough to touch every part of the network, too few to break up most fusions.
+constexpr size_t kFewMarks = 8;
 
 class Gatherer {
  public:
@@ -39,6 +43,7 @@ class Gatherer {
     auto probes = std::async(std::launch::async, [this] { return run_all_probes(); });
     auto marked = run_marked_device();
     if (marked) marked = run_forced_device();
+    if (marked && request_.few_marks) marked = run_few_marks();
     const Status probed = probes.get();
     PARITAS_TRY(marked);
     PARITAS_TRY(probed);
@@ -56,6 +61,9 @@ class Gatherer {
   Evidence& evidence() { return gathering_.evidence; }
   // Three workers may hold tensors at the same time, and a runtime needs room for the tensors that it is working on.
   uint64_t budget() const { return std::max<uint64_t>(request_.memory_budget / 4, uint64_t{16} << 20); }
+
+  // The device may compute several nodes as one: what it does then, it does not do to parts of them.
+  bool fuses() const { return device_.target().capabilities.device || device_.target().optimisation != "none"; }
 
   Result<SessionInfo> run_unmarked() {
     const auto start = Clock::now();
@@ -126,15 +134,21 @@ class Gatherer {
     return {};
   }
 
-  // Value-dependent tensors that a device run should hand out: floats, and decisions.
+  // Value-dependent tensors that a device run should hand out: floats, and decisions. Not what lies inside quantised
+  // operators, where the device may compute them as such.
   std::vector<std::string> device_marks(const std::unordered_set<std::string>& decisions) {
     std::vector<std::string> marks;
+    inside_units_ = 0;
     const auto& index = evidence().prepared->index;
     for (const auto& node : index.nodes())
       for (const auto& output : node.outputs) {
         auto it = evidence().reference.find(output);
         if (it == evidence().reference.end() || index.is_output(output)) continue;
-        if (is_float(it->second.dtype) || decisions.count(output) != 0) marks.push_back(output);
+        if (!is_float(it->second.dtype) && decisions.count(output) == 0) continue;
+        if (fuses() && inside_quantised_unit(index, output))
+          ++inside_units_;
+        else
+          marks.push_back(output);
       }
     return marks;
   }
@@ -147,6 +161,7 @@ class Gatherer {
     request.inputs = std::move(inputs);
     request.memory_budget = budget();
     request.marks = device_marks(decisions);
+    request.marks_per_session = request_.marks_per_session;
     for (const auto& [name, tensor] : evidence().reference) request.bytes[name] = tensor.bytes.size();
     return request;
   }
@@ -155,6 +170,11 @@ class Gatherer {
     points_ = find_decisions(*evidence().prepared, evidence().reference);
     const MarkedRequest request = device_request(evidence().prepared->folded, request_.inputs);
     PARITAS_ASSIGN(evidence().marked, run_marked(device_, request));
+    if (inside_units_ > 0)
+      gathering_.notes.push_back(fmt::format(
+          "{} tensors inside quantised operators are not marked: marks would make the device compute them in floating "
+          "point; what QuantizeLinear and DequantizeLinear make of them is",
+          inside_units_));
     gathering_.device_sessions += evidence().marked.sessions + 1;
     gathering_.seconds_device = unmarked_seconds_ + evidence().marked.seconds;
     if (!evidence().marked.failed.empty())
@@ -162,6 +182,26 @@ class Gatherer {
           "{} of {} tensors could not be marked on the device (\"{}\": {})", evidence().marked.failed.size(),
           request.marks.size(), evidence().marked.failed.begin()->first, evidence().marked.failed.begin()->second));
     PARITAS_ASSIGN(evidence().decisions, compare_decisions(evidence().marked));
+    return {};
+  }
+
+  // Between the unmarked graph and the one with all marks.
+  Status run_few_marks() {
+    MarkedRequest request = device_request(evidence().prepared->folded, request_.inputs);
+    const std::vector<std::string> all = std::move(request.marks);
+    request.marks.clear();
+    const size_t count = std::min(kFewMarks, all.size());
+    for (size_t i = 0; i < count; ++i) request.marks.push_back(all[(2 * i + 1) * all.size() / (2 * count)]);
+    request.marks_per_session = 0;
+    auto run = run_marked(device_, request);
+    if (!run) {
+      gathering_.notes.push_back("the device could not be run with few marks: " + run.error().cause);
+      return {};
+    }
+    gathering_.device_sessions += run->sessions;
+    gathering_.seconds_device += run->seconds;
+    evidence().few_marks = count - run->failed.size();
+    evidence().few = std::move(*run);
     return {};
   }
 
@@ -221,6 +261,15 @@ class Gatherer {
     return run;
   }
 
+  bool in_quantised_unit(const onnx_model::Island& island) const {
+    const auto& index = gathering_.evidence.prepared->index;
+    return std::any_of(island.nodes.begin(), island.nodes.end(), [&](int node) {
+      const auto& outputs = index.nodes()[static_cast<size_t>(node)].outputs;
+      return std::any_of(outputs.begin(), outputs.end(),
+                         [&](const std::string& output) { return inside_quantised_unit(index, output); });
+    });
+  }
+
   Status run_all_probes() {
     std::unordered_map<std::string, onnx_model::TensorType> types;
     for (const auto& [name, tensor] : evidence().reference) types[name] = {tensor.dtype, tensor.shape};
@@ -238,7 +287,13 @@ class Gatherer {
                       refused.size() == 1 ? "" : ", ...");
     ProbeRequest request;
     request.prepared = &*evidence().prepared;
-    request.islands = evidence().islands;
+    std::map<std::string, std::string> quantised;
+    for (const auto& island : evidence().islands)
+      if (fuses() && in_quantised_unit(island))
+        quantised.emplace(island.name,
+                          "part of a quantised operator, which the device would compute in floating point when alone");
+      else
+        request.islands.push_back(island);
     request.reference = &evidence().reference;
     request.memory_budget = budget();
     ProbeRequest rounded = request;
@@ -256,6 +311,7 @@ class Gatherer {
     PARITAS_TRY(probes);
     PARITAS_TRY(rounded_probes);
     evidence().probes = std::move(*probes);
+    evidence().probes.not_probed.merge(quantised);
     evidence().rounded_inputs = std::move(rounded_probes->local);
     gathering_.seconds_probes = evidence().probes.seconds;
     return {};
@@ -268,7 +324,8 @@ class Gatherer {
   Runner& probes_;
   double unmarked_seconds_ = 0;
   std::vector<DecisionPoint> points_;
-  std::string probe_note_;  // of the probes, which run beside the rest
+  size_t inside_units_ = 0;  // tensors that device_marks left out
+  std::string probe_note_;   // of the probes, which run beside the rest
   Gathering gathering_;
 };
 

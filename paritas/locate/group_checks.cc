@@ -69,7 +69,7 @@ Status resolve_groups(std::vector<GroupRequest>& requests, const onnx_model::Gra
     if (node == index.nodes().end() || node->outputs.empty())
       return usage_error(request.text,
                          fmt::format("no node and no tensor that a node makes is called \"{}\"", request.tensor),
-                         "paritas inspect lists the model's tensors");
+                         "paritas inspect lists the model's tensors with --verbose");
     request.tensor = node->outputs.front();
   }
   return {};

@@ -14,6 +14,7 @@
 #include "paritas/locate/error_tensor.h"
 #include "paritas/locate/figures.h"
 #include "paritas/locate/gather.h"
+#include "paritas/locate/random_draws.h"
 #include "paritas/runtime/run_info.h"
 #include "paritas/runtime/sim/simulate.h"
 
@@ -68,7 +69,7 @@ class Injecting {
     std::vector<GateSubject> subjects;
     for (const auto& output : onnx_model::describe_outputs(model))
       subjects.emplace_back(output.name, Role::kOutput, "", output.dtype);
-    PARITAS_ASSIGN(const auto notes, check_gates_match(request_.base.gates, subjects));
+    PARITAS_ASSIGN(const auto notes, check_gates_match(request_.base.gates, subjects, kNoRolesHere));
     result_.notes.insert(result_.notes.end(), notes.begin(), notes.end());
     return {};
   }
@@ -84,6 +85,11 @@ class Injecting {
     evidence_ = std::move(gathering.evidence);
     result_.notes.insert(result_.notes.end(), gathering.notes.begin(), gathering.notes.end());
     PARITAS_ASSIGN(result_.observed, make_outputs(evidence_, request_.base.gates, storage(), request_.base.threads));
+    random_ = random_draws(prepared().folded, prepared().index, request_.base.reference, request_.base.device,
+                           /*first_runs=*/true);
+    for (OutputRow& row : result_.observed) withhold_random(&random_, row.pair);
+    if (auto finding = random_finding(random_, prepared().index.outputs()))
+      result_.findings.push_back(std::move(*finding));
     return {};
   }
 
@@ -138,6 +144,7 @@ class Injecting {
     switch (injection.mode) {
       case InjectionMode::kLocal:
       case InjectionMode::kDifference: {
+        PARITAS_TRY(refuse_draws(placed.tensor, /*alone=*/true));
         const auto local = evidence_.probes.local.find(placed.tensor);
         if (local == evidence_.probes.local.end())
           return input_error(placed.tensor, "its island was not probed on the device" + why_not(placed.tensor),
@@ -145,6 +152,7 @@ class Injecting {
         return error_of(reference, local->second, storage(), injection.amount);
       }
       case InjectionMode::kAccumulated: {
+        PARITAS_TRY(refuse_draws(placed.tensor, /*alone=*/false));
         const auto device = evidence_.marked.tensors.find(placed.tensor);
         if (device == evidence_.marked.tensors.end() || device->second.shape != reference.shape)
           return input_error(placed.tensor, "the device did not hand it out");
@@ -158,6 +166,14 @@ class Injecting {
         return offset(reference, injection.amount);
     }
     return input_error(placed.tensor, "no such mode");
+  }
+
+  // What the device made there differs by the draw. `alone`: only its own island ran, fed with the reference's tensors.
+  Status refuse_draws(const std::string& tensor, bool alone) const {
+    const bool drawn = std::find(random_.drawn.begin(), random_.drawn.end(), tensor) != random_.drawn.end();
+    if (alone ? !drawn : !random_.depends(tensor)) return {};
+    return input_error(tensor, "the device's error there is not known: " + cannot_tell(&random_, tensor),
+                       "inject at a tensor that does not depend on it");
   }
 
   // Tensors inside a fused group of the device have no local result of their own.
@@ -179,6 +195,12 @@ class Injecting {
     std::vector<std::string> fed;
     if (request_.feed_decisions)
       for (const DecisionPoint& point : find_decisions(prepared(), tensors())) fed.push_back(point.tensor);
+    add_drawn(prepared(), tensors(), fed);  // else each run of the session draws its own
+    for (const Placed& each : placed)
+      if (std::find(fed.begin(), fed.end(), each.tensor) != fed.end())
+        return input_error(each.tensor,
+                           "holds random numbers, which are fed to every run: nothing can be added to them",
+                           "inject behind what reads them");
     PARITAS_ASSIGN(const auto model, feed_from_reference(prepared().folded, fed, tensors(), inputs));
     std::vector<std::string> names;
     for (const Placed& each : placed)
@@ -304,7 +326,7 @@ class Injecting {
         if (row.pair.verdict == Verdict::kDeviates || row.pair.verdict == Verdict::kInvalid) {
           facts.broken.push_back(row.pair.name + ": " + row.pair.rule);
         }
-        if (row.pair.metrics && !row.class_ids) {
+        if (row.pair.metrics && !row.class_ids()) {
           const PairMetrics& m = *row.pair.metrics;
           facts.output_nmse = std::max(facts.output_nmse, m.nonfinite.device_only > 0 ? INFINITY : m.nmse);
         }
@@ -318,6 +340,7 @@ class Injecting {
   std::chrono::steady_clock::time_point start_;
   std::optional<ScratchFolder> scratch_;
   Evidence evidence_;
+  onnx_model::RandomDependence random_;           // of a run on the device
   std::unordered_map<std::string, Tensor> base_;  // outputs and decisions of the session without errors
   InjectResult result_;
 };
@@ -339,13 +362,19 @@ Result<std::vector<std::string>> resolve_injected(const std::string& pattern, co
       else if (!is_pattern && (output.ends_with(pattern) || node.name.ends_with(pattern)))
         by_suffix.push_back(output);
     }
+  const bool names_a_tensor = !is_pattern && std::find(fitting.begin(), fitting.end(), pattern) != fitting.end();
+  const int producer = names_a_tensor ? prepared.index.producer(pattern) : -1;
+  for (const std::string& tensor : fitting)
+    if (names_a_tensor && prepared.index.producer(tensor) != producer)
+      return usage_error(pattern, fmt::format("is a tensor, and the name of the node that makes \"{}\"", tensor),
+                         "rename the node, or write a pattern with * that fits only what is meant");
   if (!fitting.empty()) return fitting;
   if (by_suffix.size() == 1) return by_suffix;
   if (by_suffix.size() > 1)
     return usage_error(pattern, fmt::format("fits {} tensors: {}", by_suffix.size(), quoted_list(by_suffix)),
                        "name one of them, or write a pattern with * to inject into all");
   return usage_error(pattern, "no float tensor that depends on the input has this name",
-                     "paritas inspect lists the model's tensors; node names do as well");
+                     "paritas inspect lists the model's tensors with --verbose; node names do as well");
 }
 
 Result<InjectResult> inject(const InjectRequest& request) { return Injecting(request).run(); }

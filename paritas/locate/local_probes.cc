@@ -28,12 +28,15 @@ class Probing {
       auto islands = std::move(queue.front());
       queue.pop_front();
       if (result_.sessions >= request_.max_sessions) {
-        for (const Island& island : islands) result_.not_probed.emplace(island.name, "too many sessions were needed");
+        for (const Island& island : islands)
+          result_.not_probed.emplace(
+              island.name, fmt::format("too many sessions were needed (the last refusal: {})", last_refusal_));
         continue;
       }
       ++result_.sessions;
       auto done = run_chunk(islands);
       if (done) continue;
+      last_refusal_ = done.error().cause;
       if (islands.size() == 1) {
         result_.not_probed.emplace(islands.front().name, done.error().cause);
         continue;
@@ -158,6 +161,7 @@ class Probing {
   Runner& runner_;
   const ProbeRequest& request_;
   std::map<std::string, onnx_model::TensorType> types_;
+  std::string last_refusal_;
   Probes result_;
 };
 

@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 
 #include "paritas/judge/catalogue_groups.h"
+#include "paritas/locate/consistency.h"
+#include "paritas/locate/consistency_judge.h"
 #include "paritas/locate/cut_stage.h"
 #include "paritas/locate/decision_ties.h"
 #include "paritas/locate/decisions.h"
@@ -18,6 +20,7 @@
 #include "paritas/locate/gather.h"
 #include "paritas/locate/probe_checks.h"
 #include "paritas/locate/propagation.h"
+#include "paritas/locate/random_draws.h"
 #include "paritas/locate/ranking.h"
 #include "paritas/locate/search.h"
 #include "paritas/locate/sensitivity.h"
@@ -28,40 +31,20 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Two workers for the device: marked runs and local probes go side by side.
-struct Runners {
-  ScratchFolder scratch;
-  Runner reference;
-  Runner device;
-  Runner probes;
-};
-
-Result<Runners> start_runners(const LocateRequest& request) {
-  PARITAS_ASSIGN(ScratchFolder scratch, ScratchFolder::create(request.scratch_root));
-  auto start = [&](const char* role, const Target& target) {
-    return Runner::start_in(scratch.path(), role, target, request.worker);
-  };
-  auto device = std::async(std::launch::async, start, "device", std::cref(request.device));
-  auto probes = std::async(std::launch::async, start, "probes", std::cref(request.device));
-  auto reference = start("reference", request.reference);
-  auto device_result = device.get();
-  auto probes_result = probes.get();
-  PARITAS_TRY(reference);
-  PARITAS_TRY(device_result);
-  PARITAS_TRY(probes_result);
-  return Runners{std::move(scratch), std::move(*reference), std::move(*device_result), std::move(*probes_result)};
-}
+// With `inject_largest`: so many local errors are injected alone.
+constexpr size_t kLargestInjected = 40;
 
 // A gate failed, or what needs none: NaN or infinities on the device alone, or an output that is dead there (all zero,
 // where the reference is not and its values could be stored).
 bool breaks_without_gate_or_by_it(const OutputRow& row) {
   if (row.pair.verdict == Verdict::kDeviates) return true;
-  return row.pair.metrics && !row.class_ids && row.pair.metrics->zero_norm && deviates(*row.pair.metrics);
+  return row.pair.metrics && !row.class_ids() && row.pair.metrics->zero_norm && deviates(*row.pair.metrics);
 }
 
 class Locating {
  public:
-  explicit Locating(const LocateRequest& request) : request_(request), start_(Clock::now()) {}
+  Locating(const LocateRequest& request, LocateRunners* shared)
+      : request_(request), shared_(shared), start_(Clock::now()) {}
 
   Result<LocateResult> run() {
     PARITAS_ASSIGN(auto given, onnx_model::Model::load(request_.model));
@@ -76,15 +59,25 @@ class Locating {
     std::optional<CutStage> cuts;
     if (request_.cuts.any()) {
       PARITAS_ASSIGN(cuts, CutStage::plan(request_, model));
-      if (request_.cuts.only) return only_cuts(given, *cuts);
+      if (request_.cuts.only) return only_cuts(given, model, *cuts);
     }
-    PARITAS_ASSIGN(Runners runners, start_runners(request_));
+    std::optional<LocateRunners> own;
+    if (shared_ == nullptr) {
+      PARITAS_ASSIGN(LocateRunners started, start_runners(request_));
+      own.emplace(std::move(started));
+    }
+    LocateRunners& runners = own ? *own : *shared_;
     PARITAS_ASSIGN(Gathering gathering, gather(request_, model, runners.reference, runners.device, runners.probes));
     evidence_ = std::move(gathering.evidence);
+    // Runners that are shared keep their sessions, so that not every run is the first of one.
+    random_ = random_draws(evidence_.prepared->folded, evidence_.prepared->index, request_.reference, request_.device,
+                           /*first_runs=*/shared_ == nullptr);
     take_over(gathering);
     describe(given, runners.reference.worker().identity(), runners.device.worker().identity());
+    PARITAS_TRY(measure_noise(given, model, runners));
     PARITAS_TRY(make_figures());
-    const Deviation deviation = find_deviation(evidence_, result_.outputs, result_.nodes, request_.gates);
+    withhold_random(random_, evidence_.islands, evidence_.prepared->index, result_);
+    const Deviation deviation = deviation_beyond_noise();
     std::unordered_set<std::string> sinks;
     for (const auto& target : deviation.targets) sinks.insert(target.tensor);
     const std::unordered_set<std::string> fed(evidence_.forced.begin(), evidence_.forced.end());
@@ -98,10 +91,13 @@ class Locating {
     input.evidence = &evidence_;
     input.sensitivities = &sensitivities;
     if (storage()) input.storage_format = name(*storage());
+    input.random = &random_;
     input.outputs_deviate = !deviation.targets.empty();
     input.device_is_plugin = request_.device.capabilities.device;
     input.demanded = std::any_of(result_.outputs.begin(), result_.outputs.end(), breaks_without_gate_or_by_it);
     explain(input, result_);
+    if (result_.consistency) explain_noise(*result_.consistency, request_.gates, result_);
+    explain_random(random_, evidence_.prepared->index.outputs());
     PARITAS_TRY(make_groups());
     PARITAS_TRY(search(sensitivities, runners));
     if (cuts) PARITAS_TRY(add_cuts(*cuts));
@@ -114,11 +110,11 @@ class Locating {
   double since_start() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
   std::optional<DType> storage() const { return request_.device.capabilities.storage_type; }
 
-  Status check_gates(const onnx_model::Model& model) const {
+  Status check_gates(const onnx_model::Model& model) {
     std::vector<GateSubject> subjects;
     for (const auto& output : onnx_model::describe_outputs(model))
       subjects.emplace_back(output.name, Role::kOutput, "", output.dtype);
-    PARITAS_TRY(check_gates_match(request_.gates, subjects));
+    PARITAS_ASSIGN(result_.notes, check_gates_match(request_.gates, subjects, kNoRolesHere));
     return {};
   }
 
@@ -157,6 +153,53 @@ class Locating {
     }
   }
 
+  Status measure_noise(const onnx_model::Model& given, const onnx_model::Model& pinned, LocateRunners& runners) {
+    if (!request_.consistency) return {};
+    if (request_.progress) request_.progress("self-consistency of both sides");
+    ConsistencyRequest request;
+    request.given = &given;
+    request.pinned = &pinned;
+    request.inputs = request_.inputs;
+    request.device_outputs = &evidence_.device_outputs;
+    request.reference_outputs = &evidence_.prepared->outputs;
+    request.reference = request_.reference;
+    request.worker = request_.worker;
+    request.scratch = runners.scratch.path();
+    request.gates = &request_.gates;
+    request.storage = storage();
+    request.threads = request_.threads;
+    PARITAS_ASSIGN(result_.consistency, measure_consistency(request, runners.reference, runners.probes));
+    result_.sessions += static_cast<uint64_t>(result_.consistency->device_sessions);
+    return {};
+  }
+
+  // What may be two draws of a random operator has no cause to look for.
+  Deviation deviation_beyond_draws() const {
+    Deviation deviation = find_deviation(evidence_, result_.outputs, result_.nodes, request_.gates);
+    std::erase_if(deviation.outputs, [this](const std::string& output) { return random_.depends(output); });
+    std::erase_if(deviation.targets, [this](const Deviation::Target& t) { return random_.depends(t.tensor); });
+    return deviation;
+  }
+
+  void explain_random(const onnx_model::RandomDependence& random, const std::vector<std::string>& outputs) {
+    if (auto finding = random_finding(random, outputs)) result_.findings.push_back(std::move(*finding));
+  }
+
+  // A difference that either side makes by itself has no cause to look for.
+  Deviation deviation_beyond_noise() {
+    if (!result_.consistency) return deviation_beyond_draws();
+    const auto undecided = judge_noise(*result_.consistency, request_.gates, result_.outputs);
+    Deviation deviation = deviation_beyond_draws();
+    std::unordered_set<std::string> noise(undecided.begin(), undecided.end());
+    for (const OutputRow& row : result_.outputs)
+      if (row.pair.verdict == Verdict::kNotJudged && inside_noise(*result_.consistency, row))
+        noise.insert(row.pair.name);
+    std::erase_if(deviation.outputs, [&](const std::string& output) { return noise.count(output) != 0; });
+    std::erase_if(deviation.targets, [&](const Deviation::Target& t) { return noise.count(t.tensor) != 0; });
+    if (deviation.outputs.empty() && !noise.empty()) deviation.targets.clear();
+    return deviation;
+  }
+
   Status make_figures() {
     if (request_.progress) request_.progress("comparing");
     PARITAS_ASSIGN(result_.nodes, make_rows(evidence_, storage(), request_.threads));
@@ -186,24 +229,29 @@ class Locating {
     return {};
   }
 
-  // The model with every decision fed from the reference: near ties must not turn rounding into an effect.
+  // The model with every decision fed from the reference: near ties must not turn rounding into an effect. So are
+  // random numbers, seeded ones too: one session runs many times, and draws anew each time.
   Result<onnx_model::Model> with_decisions(NamedTensors& inputs) const {
     std::vector<std::string> tensors;
     for (const DecisionReport& decision : evidence_.decisions) tensors.push_back(decision.tensor);
+    add_drawn(*evidence_.prepared, evidence_.reference, tensors);
     return feed_from_reference(evidence_.prepared->folded, tensors, evidence_.reference, inputs);
   }
 
-  Sensitivities inject(const Deviation& deviation, Runners& runners) {
-    if (deviation.targets.empty()) return {};
+  Sensitivities inject(const Deviation& deviation, LocateRunners& runners) {
+    if (deviation.targets.empty() && !request_.inject_largest) return {};
+    result_.injected_largest = request_.inject_largest;
     if (request_.progress) request_.progress("injecting local errors into the reference");
     auto measured = measure(deviation, runners.reference, runners.scratch.path());
     if (!measured) {
       result_.notes.push_back("errors could not be injected: " + measured.error().message());
       return {};
     }
-    if (!measured->complete)
-      result_.notes.push_back(
-          fmt::format("injection stopped after {} runs, {:.1f} s (the budget)", measured->runs, measured->seconds));
+    if (!measured->complete && measured->runs > 0)
+      result_.notes.push_back(request_.injection_runs
+                                  ? fmt::format("injection stopped after {} runs (the budget)", measured->runs)
+                                  : fmt::format("injection stopped after {} runs, {:.1f} s (the budget)",
+                                                measured->runs, measured->seconds));
     if (measured->limited)
       result_.notes.push_back("only conspicuous nodes were injected: the errors of all do not fit --memory");
     result_.seconds_injection = measured->seconds;
@@ -223,18 +271,35 @@ class Locating {
                        &request.candidates.overflowing})
       std::erase_if(*list, [&](const std::string& tensor) { return index.producer(tensor) < 0; });
     request.targets = deviation.targets;
+    if (request_.inject_largest) {
+      request.largest = largest_local_errors(result_.nodes, kLargestInjected);
+      std::erase_if(request.largest, [&](const std::string& tensor) { return index.producer(tensor) < 0; });
+      request.find_culprits = !deviation.targets.empty();
+      // Nothing deviates: what each error does to the outputs is measured all the same.
+      if (deviation.targets.empty())
+        for (const OutputRow& row : result_.outputs)
+          if (row.pair.metrics && is_float(row.pair.reference->dtype))
+            request.targets.push_back({row.pair.name, INFINITY});
+    }
     std::erase_if(request.targets, [&](const auto& target) { return index.producer(target.tensor) < 0; });
     request.reference = &evidence_.reference;
     request.local = &evidence_.probes.local;
     request.storage = storage();
     request.memory_budget = request_.memory_budget / 3;
     request.scratch = scratch;
-    request.seconds = request_.injection_seconds.value_or(std::max(2.0, 0.5 * since_start()));
+    request.max_runs = request_.injection_runs;
+    request.seconds = request_.injection_seconds.value_or(request_.inject_largest ? std::max(20.0, 2 * since_start())
+                                                                                  : std::max(2.0, 0.5 * since_start()));
     return measure_sensitivity(reference, std::move(request));
   }
 
-  Status search(const Sensitivities& sensitivities, Runners& runners) {
+  Status search(const Sensitivities& sensitivities, LocateRunners& runners) {
     if (!request_.search) return {};
+    for (const std::string& output : evidence_.prepared->index.outputs())
+      if (const std::string why = cannot_tell(&random_, output); !why.empty()) {
+        result_.notes.push_back(fmt::format("no search was made: of \"{}\", {}", output, why));
+        return {};
+      }
     RestoreRequest request;
     request.prepared = &*evidence_.prepared;
     request.islands = evidence_.islands;
@@ -280,7 +345,8 @@ class Locating {
   }
 
   // The cross matrix alone: outputs are those of the uncut model on the device.
-  Result<LocateResult> only_cuts(const onnx_model::Model& model, const CutStage& cuts) {
+  Result<LocateResult> only_cuts(const onnx_model::Model& model, const onnx_model::Model& pinned,
+                                 const CutStage& cuts) {
     PARITAS_TRY(add_cuts(cuts));
     const CrossMatrices& matrices = *result_.cross_matrices;
     if (!matrices.whole.failure.empty())
@@ -288,6 +354,9 @@ class Locating {
     take_over({});
     result_.only_cuts = true;
     result_.outputs = cuts.outputs(matrices);
+    PARITAS_ASSIGN(const auto index, onnx_model::GraphIndex::build(pinned));
+    explain_random(random_draws(pinned, index, request_.reference, request_.device, /*first_runs=*/true),
+                   index.outputs());
     result_.placement = matrices.whole_placement;
     result_.sessions = matrices.sessions;
     describe(model, matrices.reference_identity, matrices.device_identity);
@@ -321,19 +390,44 @@ class Locating {
           break;
       }
     }
+    for (const Gate& gate : request_.gates.gates)
+      if (!gate.task.empty())
+        builder.not_judged(fmt::format("\"{}\" is on a task: paritas check judges it", gate.text()));
     result_.verdict = builder.verdict();
     result_.reasons = builder.reasons();
   }
 
   const LocateRequest& request_;
+  LocateRunners* shared_;  // null: runners are started here
   Clock::time_point start_;
   std::vector<GroupRequest> groups_;
   Evidence evidence_;
+  onnx_model::RandomDependence random_;  // of the folded model; empty until it was run
   LocateResult result_;
 };
 
 }  // namespace
 
-Result<LocateResult> locate(const LocateRequest& request) { return Locating(request).run(); }
+Result<LocateRunners> start_runners(const LocateRequest& request) {
+  PARITAS_ASSIGN(ScratchFolder scratch, ScratchFolder::create(request.scratch_root));
+  auto start = [&](const char* role, const Target& target) {
+    return Runner::start_in(scratch.path(), role, target, request.worker);
+  };
+  auto device = std::async(std::launch::async, start, "device", std::cref(request.device));
+  auto probes = std::async(std::launch::async, start, "probes", std::cref(request.device));
+  auto reference = start("reference", request.reference);
+  auto device_result = device.get();
+  auto probes_result = probes.get();
+  PARITAS_TRY(reference);
+  PARITAS_TRY(device_result);
+  PARITAS_TRY(probes_result);
+  return LocateRunners{std::move(scratch), std::move(*reference), std::move(*device_result), std::move(*probes_result)};
+}
+
+Result<LocateResult> locate(const LocateRequest& request) { return Locating(request, nullptr).run(); }
+
+Result<LocateResult> locate_with(LocateRunners& runners, const LocateRequest& request) {
+  return Locating(request, &runners).run();
+}
 
 }  // namespace paritas

@@ -9,6 +9,7 @@
 #include "paritas/locate/cuts.h"
 #include "paritas/locate/islands.h"
 #include "paritas/locate/types.h"
+#include "paritas/runtime/runner.h"
 #include "paritas/runtime/target.h"
 #include "paritas/runtime/worker.h"
 
@@ -33,14 +34,31 @@ struct LocateRequest {
   };
   std::optional<Search> search;
   std::optional<double> injection_seconds;  // default: 2 s, or half of what the runs took when that is more
+  std::optional<int> injection_runs;        // instead: so many runs, however long they take
   CutRequest cuts;                          // see cross_matrix.h
   IslandChoice islands;                     // what is probed together
   std::vector<GroupRequest> groups;         // errors by groups: LocateResult::groups
   bool probe_checks = false;                // local probes in depth: LocateResult::probe_checks
+  bool consistency = false;                 // noise floors first: LocateResult::consistency
+  bool few_marks = false;                   // a run with few marks too: LocateResult::probe_effect
+  int marks_per_session = 0;                // accumulated figures with so many marks a session; 0: as many as fit
+  // Inject the largest local errors one by one, whether an output deviates or not: NodeRow::sensitivity.
+  bool inject_largest = false;
   std::string tool_version;
   std::function<void(const std::string& stage)> progress;  // may be empty
 };
 
 Result<LocateResult> locate(const LocateRequest& request);
+
+// What runs models. Two workers for the device: marked runs and local probes go side by side.
+struct LocateRunners {
+  ScratchFolder scratch;
+  Runner reference;
+  Runner device;
+  Runner probes;
+};
+Result<LocateRunners> start_runners(const LocateRequest& request);
+// With runners that were started for a request of the same targets: for many samples of one model.
+Result<LocateResult> locate_with(LocateRunners& runners, const LocateRequest& request);
 
 }  // namespace paritas

@@ -48,6 +48,20 @@ Result<Flushed> flushed_by_int8(const Tensor& tensor, double step) {
   return flushed;
 }
 
+Result<uint64_t> overflows_up(const Tensor& tensor, DType format) {
+  PARITAS_ASSIGN(const TensorView view, TensorView::of(tensor));
+  constexpr uint64_t kPiece = 65536;
+  std::vector<double> values;
+  uint64_t count = 0;
+  for (uint64_t first = 0; first < view.count(); first += kPiece) {
+    values.resize(std::min(kPiece, view.count() - first));
+    load_as_double(view.dtype(), view.bytes(), first, values);
+    for (const double value : values)
+      count += value > 0 && std::isfinite(value) && !std::isfinite(round_to_format(value, format));
+  }
+  return count;
+}
+
 class Preflight {
  public:
   explicit Preflight(const PreflightRequest& request)
@@ -108,7 +122,10 @@ class Preflight {
     Tensors tensors = std::move(run.tensors);
     for (const auto& [name, tensor] : inputs) tensors.emplace(name, tensor);
     PARITAS_TRY(hold(tensors, number));
-    if (!int8_) PARITAS_TRY(look_inside(tensors));
+    if (!int8_) {
+      PARITAS_TRY(look_inside(tensors));
+      PARITAS_TRY(look_behind(tensors));
+    }
     if (int8_) kept_.push_back(std::move(tensors));
     return number + 1 == request_.samples.size() && int8_ ? hold_int8() : Status();
   }
@@ -184,6 +201,7 @@ class Preflight {
       made.tensor = name;
       made.dtype = tensor.dtype;
       made.shape = tensor.shape;
+      made.output = prepared_->index.is_output(name);
     }
     RangeRow& row = result_.tensors[place->second];
     row.elements += m.count;
@@ -195,6 +213,10 @@ class Preflight {
     }
     if (m.storage) {
       row.overflowed += m.storage->overflowed;
+      if (m.storage->overflowed > 0) {
+        PARITAS_ASSIGN(const uint64_t up, overflows_up(tensor, request_.format));
+        row.overflowed_up += up;
+      }
       row.subnormal += m.storage->subnormal;
       row.flushed += m.storage->flushed;
       lose(row, m.storage->lost_energy, number);
@@ -219,7 +241,45 @@ class Preflight {
         row.flushed += flushed.count;
         lose(row, flushed.lost_energy, number);
       }
+    for (const Tensors& tensors : kept_) PARITAS_TRY(look_behind(tensors));
     return {};
+  }
+
+  // Softmax, whose masks are large on purpose.
+  Status look_behind(const Tensors& tensors) {
+    for (const auto& node : prepared_->index.nodes()) {
+      if ((node.op != "Softmax" && node.op != "LogSoftmax") || node.inputs.empty()) continue;
+      const auto operand = tensors.find(node.inputs.front());
+      const auto place = row_of_.find(node.inputs.front());
+      if (operand == tensors.end() || place == row_of_.end()) continue;
+      const RangeRow& row = result_.tensors[place->second];
+      if (int8_ ? row.max_abs == 0 : row.overflowed == 0) continue;
+      const auto& proto = prepared_->folded.graph().node(node.proto_index);
+      PARITAS_ASSIGN(const auto loss, softmax_loss(proto, opset_[proto.domain()], operand->second, storing(row)));
+      if (loss) add_softmax(node, *loss);
+    }
+    return {};
+  }
+
+  std::function<double(double)> storing(const RangeRow& row) const {
+    if (int8_) return [step = row.max_abs / kInt8Steps](double value) { return std::nearbyint(value / step) * step; };
+    return [format = request_.format](double value) {
+      const double kept = round_to_format(value, format);
+      return std::isfinite(kept) ? value : kept;
+    };
+  }
+
+  void add_softmax(const onnx_model::GraphIndex::Node& node, const SoftmaxLoss& loss) {
+    const std::string& tensor = node.outputs.front();
+    auto row = std::find_if(result_.softmax.begin(), result_.softmax.end(),
+                            [&](const SoftmaxRow& r) { return r.tensor == tensor; });
+    if (row == result_.softmax.end()) {
+      result_.softmax.push_back({node.name, node.op, node.inputs.front(), tensor, loss});
+      return;
+    }
+    row->loss.weighted_max_abs = std::max(row->loss.weighted_max_abs, loss.weighted_max_abs);
+    row->loss.result_loss = std::max(row->loss.result_loss, loss.result_loss);
+    row->loss.result_nonfinite += loss.result_nonfinite;
   }
 
   Status look_inside(const Tensors& tensors) {

@@ -1,6 +1,7 @@
 // From figures to findings: what a range that does not fit leads to.
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "paritas/judge/catalogue_range.h"
 #include "paritas/locate/preflight.h"
@@ -10,6 +11,10 @@ namespace {
 
 using InputsOf = std::map<std::string, std::vector<std::string>>;
 
+// int8: the scale is called ruined where values without weight are more than so many times as large as those with it:
+// two bits of the eight are lost then.
+constexpr double kRuined = 4;
+
 enum class Loss { kOverflow, kEnergy };
 
 class Judging {
@@ -17,10 +22,12 @@ class Judging {
   Judging(PreflightResult& result, const InputsOf& inputs_of) : result_(result), inputs_of_(inputs_of) {}
 
   void run() {
+    find_masks();
     tensors(Loss::kOverflow);
     tensors(Loss::kEnergy);
     hidden();
     made_infinite();
+    ruined_scales();
     std::stable_sort(placed_.begin(), placed_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     for (auto& [place, finding] : placed_) result_.findings.push_back(std::move(finding));
     notes();
@@ -31,13 +38,72 @@ class Judging {
     return loss == Loss::kOverflow ? row.overflowed > 0 : row.lost_energy > kMaxLostEnergy;
   }
 
+  // Tensors whose values overflow downwards only, and are read by nothing but a Softmax that gives them no weight: at
+  // once, or behind nodes that pass them on. Consumers come later, so the last tensor is looked at first.
+  void find_masks() {
+    if (std::none_of(result_.tensors.begin(), result_.tensors.end(),
+                     [](const auto& row) { return row.overflowed > 0; }))
+      return;
+    std::unordered_map<std::string, const RangeRow*> rows;
+    for (const RangeRow& row : result_.tensors) rows.emplace(row.tensor, &row);
+    std::unordered_map<std::string, std::vector<const RangeRow*>> consumers;  // nullptr: a result that has no row
+    for (const auto& [result, inputs] : inputs_of_)
+      for (const std::string& input : inputs) {
+        const auto row = rows.find(result);
+        consumers[input].push_back(row == rows.end() ? nullptr : row->second);
+      }
+    for (size_t i = result_.tensors.size(); i-- > 0;) {
+      const RangeRow& row = result_.tensors[i];
+      const auto& readers = consumers[row.tensor];
+      if (row.overflowed > 0 && row.overflowed_up == 0 && !row.output && !readers.empty() &&
+          std::all_of(readers.begin(), readers.end(),
+                      [&](const RangeRow* reader) { return reader != nullptr && may_be_masked(row, *reader); }))
+        masks_.insert(row.tensor);
+    }
+  }
+
+  bool may_be_masked(const RangeRow& mask, const RangeRow& reader) const {
+    if (const SoftmaxRow* softmax = softmax_of(reader.tensor); softmax != nullptr && softmax->operand == mask.tensor)
+      return softmax->loss.result_nonfinite == 0 && softmax->loss.result_loss <= kMaxLostEnergy;
+    static const std::unordered_set<std::string> kSelecting = {"Where", "Gather", "Slice"};
+    static const std::unordered_set<std::string> kPassing = {"Add",      "Reshape",   "Unsqueeze", "Squeeze", "Expand",
+                                                             "Identity", "Transpose", "Cast",      "Flatten", "Concat"};
+    if (masks_.count(reader.tensor) != 0) return kSelecting.count(reader.op) + kPassing.count(reader.op) > 0;
+    return kSelecting.count(reader.op) != 0 && reader.overflowed == 0;  // others were selected
+  }
+
+  const SoftmaxRow* softmax_of(const std::string& result) const {
+    const auto row = std::find_if(result_.softmax.begin(), result_.softmax.end(),
+                                  [&](const SoftmaxRow& r) { return r.tensor == result; });
+    return row == result_.softmax.end() ? nullptr : &*row;
+  }
+
+  // int8: the scale of a tensor follows values to which the Softmax behind it gives no weight, and the others fall into
+  // so few steps that the result suffers.
+  void ruined_scales() {
+    if (result_.format != DType::kI8) return;
+    for (const SoftmaxRow& softmax : result_.softmax) {
+      const auto row = std::find_if(result_.tensors.begin(), result_.tensors.end(),
+                                    [&](const RangeRow& r) { return r.tensor == softmax.operand; });
+      if (row == result_.tensors.end() || softmax.loss.result_loss <= kMaxLostEnergy ||
+          softmax.loss.weighted_max_abs * kRuined >= row->max_abs)
+        continue;
+      row->violates = true;
+      catalogue::PreflightFacts f = facts_of(*row, Loss::kEnergy);
+      f.softmax = softmax.node;
+      f.weighted_max_abs = softmax.loss.weighted_max_abs;
+      f.lost_energy = softmax.loss.result_loss;
+      placed_.emplace_back(static_cast<size_t>(row - result_.tensors.begin()), preflight_ruined_scale(f));
+    }
+  }
+
   // What a node makes from a tensor that violates already is no finding of its own: it joins the first one's.
   void tensors(Loss loss) {
     std::unordered_map<std::string, size_t> root_of;  // tensor -> index into `facts`
     std::vector<std::pair<size_t, catalogue::PreflightFacts>> facts;
     for (size_t i = 0; i < result_.tensors.size(); ++i) {
       RangeRow& row = result_.tensors[i];
-      if (!has(row, loss) || (loss == Loss::kEnergy && row.overflowed > 0)) continue;
+      if (masks_.count(row.tensor) != 0 || !has(row, loss) || (loss == Loss::kEnergy && row.overflowed > 0)) continue;
       row.violates = true;
       const auto inputs = inputs_of_.find(row.tensor);
       size_t root = facts.size();
@@ -64,6 +130,11 @@ class Judging {
     f.elements = row.elements;
     f.overflowed = row.overflowed;
     f.flushed = row.flushed;
+    for (const SoftmaxRow& softmax : result_.softmax)
+      if (loss == Loss::kOverflow && softmax.operand == row.tensor && softmax.loss.result_nonfinite > 0) {
+        f.softmax = softmax.node;
+        f.result_nonfinite = softmax.loss.result_nonfinite;
+      }
     f.lost_energy = row.lost_energy;
     f.sample = loss == Loss::kOverflow ? row.max_sample : row.lost_sample;
     return f;
@@ -193,6 +264,13 @@ class Judging {
       infinite_constants += row.nonfinite > 0;
     }
     const catalogue::PreflightFacts f = common();
+    std::vector<std::string> masks;
+    double worst_mask = 0;
+    for (const RangeRow& row : result_.tensors)
+      if (masks_.count(row.tensor) != 0) masks.push_back(row.node.empty() ? row.tensor : row.node);
+    for (const SoftmaxRow& softmax : result_.softmax)
+      if (masks_.count(softmax.operand) != 0) worst_mask = std::max(worst_mask, softmax.loss.result_loss);
+    if (!masks.empty()) result_.findings.push_back(preflight_masks(f, masks, worst_mask));
     if (!constants.empty()) result_.findings.push_back(preflight_constants(f, constants, infinite_constants));
     if (!tiny_constants.empty())
       result_.findings.push_back(preflight_tiny_constants(f, tiny_constants, worst_constant));
@@ -203,6 +281,7 @@ class Judging {
 
   PreflightResult& result_;
   const InputsOf& inputs_of_;
+  std::unordered_set<std::string> masks_;           // tensors that overflow without harm
   std::vector<std::pair<size_t, Finding>> placed_;  // by index into tensors
 };
 

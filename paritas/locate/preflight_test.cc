@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <functional>
+
 namespace paritas {
 namespace {
 
@@ -62,6 +64,59 @@ TEST(Preflight, LostEnergyNeedsAThousandth) {
   EXPECT_THAT(ids(result, Severity::kFault), ElementsAre("preflight-lost-energy"));
   EXPECT_THAT(ids(result, Severity::kNote), ElementsAre("preflight-tiny"));
   EXPECT_THAT(result.findings[1].nodes, ElementsAre("b"));
+}
+
+SoftmaxRow softmax(const std::string& operand, double loss, uint64_t nonfinite) {
+  SoftmaxRow s;
+  s.node = s.tensor = "soft";
+  s.op = "Softmax";
+  s.operand = operand;
+  s.loss.result_loss = loss;
+  s.loss.result_nonfinite = nonfinite;
+  s.loss.weighted_max_abs = 3;
+  return s;
+}
+
+TEST(Preflight, AMaskThatASoftmaxTurnsToNothingIsANote) {
+  const std::map<std::string, std::vector<std::string>> inputs = {
+      {"mask", {"keep"}}, {"scores", {"mask", "x"}}, {"soft", {"scores"}}};
+  const auto judged = [&](const auto& change) {
+    auto result = result_of({row("mask", "Mul", 3.4e38), row("scores", "Add", 3.4e38), row("soft", "Softmax", 1)});
+    result.softmax = {softmax("scores", 0, 0)};
+    change(result);
+    judge_ranges(result, inputs);
+    return result;
+  };
+  const auto harmless = judged([](auto&) {});
+  EXPECT_THAT(ids(harmless, Severity::kFault), IsEmpty());
+  EXPECT_THAT(ids(harmless, Severity::kNote), ElementsAre("preflight-masks"));
+  EXPECT_THAT(harmless.findings[0].nodes, ElementsAre("mask", "scores"));
+  // A row that is masked wholly.
+  const auto whole = judged([](auto& r) { r.softmax[0].loss.result_nonfinite = 8; });
+  EXPECT_THAT(ids(whole, Severity::kFault), ElementsAre("preflight-overflow"));
+  // Values upwards, an output of the model, a result that moves, another reader: each is enough.
+  for (const auto& change : std::vector<std::function<void(PreflightResult&)>>{
+           [](auto& r) { r.tensors[1].overflowed_up = 1; }, [](auto& r) { r.tensors[1].output = true; },
+           [](auto& r) { r.softmax[0].loss.result_loss = 0.01; },
+           [](auto& r) {
+             r.tensors[2].op = "Exp";
+             r.softmax.clear();
+           }})
+    EXPECT_THAT(ids(judged(change), Severity::kFault), ElementsAre("preflight-overflow"));
+}
+
+TEST(Preflight, AMaskRuinsTheScaleOfInt8) {
+  const auto judged = [](double max_abs, double loss) {
+    auto result = result_of({row("scores", "Where", max_abs), row("soft", "Softmax", 1)});
+    result.format = DType::kI8;
+    result.tensors[0].overflowed = 0;
+    result.softmax = {softmax("scores", loss, 0)};
+    judge_ranges(result, {{"soft", {"scores"}}});
+    return ids(result, Severity::kFault);
+  };
+  EXPECT_THAT(judged(1e9, 0.2), ElementsAre("preflight-ruined-scale"));
+  EXPECT_THAT(judged(1e9, 1e-4), IsEmpty());
+  EXPECT_THAT(judged(11, 0.2), IsEmpty());  // ordinary rounding: the scale follows what has weight
 }
 
 HiddenRow hidden(const std::string& node, double loss) {

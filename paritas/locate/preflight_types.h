@@ -7,6 +7,7 @@
 
 #include "paritas/judge/finding.h"
 #include "paritas/locate/hidden.h"
+#include "paritas/locate/softmax_range.h"
 #include "paritas/recording/provenance.h"
 
 namespace paritas {
@@ -31,7 +32,19 @@ struct RangeRow {
   // Energy of the rounding errors of `subnormal` / energy of the tensor, in the sample where it is largest.
   double lost_energy = 0;
   uint64_t lost_sample = 0;
-  bool violates = false;  // part of a finding
+  uint64_t overflowed_up = 0;  // of `overflowed`, positive ones
+  bool output = false;         // of the model
+  bool violates = false;       // part of a finding
+};
+
+// What a format does to the operand of a Softmax, as its result shows. Those of the worst sample.
+struct SoftmaxRow {
+  std::string node;
+  std::string op;
+  std::string operand;  // tensor
+  std::string tensor;   // the result
+  // fp16, bf16: only values that overflow are replaced (by infinities), all others are exact; int8: all are rounded.
+  SoftmaxLoss loss;
 };
 
 // A value inside a composite operator; see hidden.h. Counts are sums, largest values and losses those of the worst
@@ -68,7 +81,8 @@ struct PreflightResult {
   std::vector<RangeRow> tensors;  // inputs, then graph order
   std::vector<HiddenRow> hidden;  // graph order
   std::vector<ConstantRow> constants;
-  std::vector<Finding> findings;  // faults in graph order, then notes
+  std::vector<SoftmaxRow> softmax;  // graph order; fp16, bf16: only those whose operand overflows
+  std::vector<Finding> findings;    // faults in graph order, then notes
   std::vector<std::string> notes;
   double seconds = 0;
 };

@@ -15,7 +15,13 @@ constexpr uint64_t kMaxFoldedBytes = uint64_t{256} << 20;
 Result<Prepared> prepare(const onnx_model::Model& model, const NamedTensors& inputs, Runner& reference) {
   PARITAS_ASSIGN(auto index, onnx_model::GraphIndex::build(model));
   const auto dependence = onnx_model::value_dependence(model, index);
-  const auto frontier = onnx_model::constant_frontier(model, index, dependence);
+  auto frontier = onnx_model::constant_frontier(model, index, dependence);
+  // Dequantised weights stay as they are: a quantised operator is one because a DequantizeLinear stands before it, and
+  // on float constants a device would compute in floating point what it computes in integers when deployed.
+  std::erase_if(frontier, [&](const std::string& tensor) {
+    const int producer = index.producer(tensor);
+    return producer >= 0 && index.nodes()[static_cast<size_t>(producer)].op == "DequantizeLinear";
+  });
   const std::unordered_set<std::string> wanted(frontier.begin(), frontier.end());
 
   std::map<std::string, Tensor> constants;

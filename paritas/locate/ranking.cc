@@ -117,7 +117,9 @@ Ranking rank(std::vector<NodeRow>& rows, const onnx_model::GraphIndex& index,
   Ranking ranking;
   for (size_t i = 0; i < rows.size(); ++i) {
     NodeRow& row = rows[i];
-    if (outputs_deviate && ranking.first_divergence.empty() && reaching.count(row.tensor) != 0 && !row.decision) {
+    // A tensor without figures may lie on the path; nobody saw it deviate.
+    if (outputs_deviate && ranking.first_divergence.empty() && reaching.count(row.tensor) != 0 && !row.decision &&
+        row.best_accumulated() != nullptr) {
       ranking.first_divergence = row.name;
       ranking.first_divergence_tensor = row.tensor;
     }

@@ -87,6 +87,13 @@ TEST_F(Rank, FirstDivergenceIsOnThePath) {
   EXPECT_EQ(rank(rows, index_, reach_, measured_, false).first_divergence, "");
 }
 
+TEST_F(Rank, ATensorWithoutFiguresIsNoDivergence) {
+  std::vector<NodeRow> rows = {row("a", 0.5, 0), row("b", 0.5, 1e-3)};
+  rows[0].accumulated.reset();
+  reach_ = {"a", "b"};
+  EXPECT_EQ(rank(rows, index_, reach_, measured_, true).first_divergence, "b");
+}
+
 TEST(ClassifyRange, UnderflowMustAccountForTheError) {
   NodeRow r = row("a", 1, 0.5);
   r.local->metrics.storage->subnormal = 4;

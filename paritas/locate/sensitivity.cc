@@ -65,21 +65,30 @@ class GroupTesting {
 
  private:
   double elapsed() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
-  bool out_of_time() const { return elapsed() > request_.seconds; }
+  bool out_of_time() const {
+    return request_.max_runs ? result_.runs >= *request_.max_runs : elapsed() > request_.seconds;
+  }
 
   // False when the budget ran out.
   Result<bool> test_all() {
+    if (!request_.find_culprits) return test_each(request_.largest);
     PARITAS_ASSIGN(const Effect all, inject(request_.candidates.all));
     result_.all_share = all.share;
     PARITAS_ASSIGN(bool done, find_culprits());
     if (!done) return false;
     PARITAS_ASSIGN(done, join_suspects());
     // What is left of the budget goes into figures for conspicuous nodes: mostly acquittals.
-    for (const std::string& tensor : request_.candidates.first) {
-      if (out_of_time()) break;
+    for (const Names* list : {&request_.candidates.first, &request_.largest}) PARITAS_TRY(test_each(*list));
+    return done;
+  }
+
+  // False when the budget ran out.
+  Result<bool> test_each(const Names& tensors) {
+    for (const std::string& tensor : tensors) {
+      if (out_of_time()) return false;
       PARITAS_TRY(alone(tensor));
     }
-    return done;
+    return true;
   }
 
   // The first culprit in graph order is the last tensor of the shortest prefix whose errors, all added, are material:
@@ -184,7 +193,7 @@ bool limit_candidates(InjectionRequest& request) {
   while (!c.first.empty() && bytes(c.first) > request.memory_budget) c.first.pop_back();
   c.all = c.first;
   const std::unordered_set<std::string> kept(c.all.begin(), c.all.end());
-  for (Names* list : {&c.suspects, &c.overflowing})
+  for (Names* list : {&c.suspects, &c.overflowing, &request.largest})
     std::erase_if(*list, [&](const std::string& tensor) { return kept.count(tensor) == 0; });
   return true;
 }
@@ -194,7 +203,11 @@ bool limit_candidates(InjectionRequest& request) {
 Result<Sensitivities> measure_sensitivity(Runner& reference, InjectionRequest request) {
   const auto start = std::chrono::steady_clock::now();
   const bool limited = limit_candidates(request);
-  if (request.candidates.all.empty() || request.targets.empty()) return Sensitivities{};
+  if (request.candidates.all.empty() || request.targets.empty()) {
+    Sensitivities none;
+    none.complete = !request.find_culprits;  // nothing was to be found out
+    return none;
+  }
   Names targets;
   for (const auto& target : request.targets) targets.push_back(target.tensor);
   PARITAS_ASSIGN(auto marked, onnx_model::mark_outputs(*request.model, targets));

@@ -28,7 +28,10 @@ struct InjectionRequest {
   // Local results are rounded to this type first: a device may hand out graph outputs in more precision than it passes
   // from one node to the next.
   std::optional<DType> storage;
-  double seconds = 2.0;  // budget
+  std::vector<std::string> largest;  // injected alone last, as far as the budget goes: figures, mostly acquittals
+  bool find_culprits = true;         // false: nothing deviates, only `largest` is wanted
+  double seconds = 2.0;              // budget
+  std::optional<int> max_runs;       // budget instead of `seconds`: the same on every machine
   uint64_t memory_budget =
       uint64_t{256} << 20;  // bytes of errors injected at once; beyond it only conspicuous nodes are tested
   Path scratch;             // folder for the errors

@@ -8,6 +8,7 @@
 
 #include "paritas/compare/compare.h"
 #include "paritas/judge/finding.h"
+#include "paritas/locate/consistency_types.h"
 #include "paritas/locate/cross_matrix_types.h"
 #include "paritas/locate/group_checks.h"
 #include "paritas/locate/probe_checks_types.h"
@@ -41,6 +42,9 @@ struct NodeRow {
   std::string not_probed;                         // reason, when there is no local error
   std::optional<PairMetrics> accumulated;         // free
   std::optional<PairMetrics> accumulated_forced;  // with the reference's decisions fed in
+  // Which graph each came from: "all marks", "marks 3/12"; "forced", "forced, marks 3/12"; empty without the figure.
+  // Local figures come from the all-local graph, outputs from the unmarked one.
+  std::string accumulated_graph, forced_graph;
   std::optional<LocalError> local;
   std::optional<double> inherited_nmse;  // |accumulated - local|^2 / |reference|^2, forced where there is one
   std::optional<double> sensitivity;     // see Sensitivity
@@ -88,7 +92,15 @@ struct DecisionReport {
 struct OutputRow {
   TensorComparison pair;         // unmarked device run against the reference
   bool behind_decision = false;  // rows may have moved
-  bool class_ids = false;        // integers: no metric
+  bool class_ids() const { return pair.metrics && pair.metrics->names; }
+};
+
+// An output of the device in one of the graphs that were run.
+struct MarkedOutput {
+  std::string graph;     // "unmarked", "8 marks", "all marks", "marks 1/12"
+  double max = 0;        // largest value
+  bool changed = false;  // any byte differs from the unmarked run
+  double nmse = 0;       // against the unmarked run
 };
 
 struct ProbeEffect {
@@ -96,6 +108,7 @@ struct ProbeEffect {
   double unmarked = 0;  // largest value of the output in the unmarked device run
   double marked = 0;    // in the run with every intermediate marked
   bool changed = false;
+  std::vector<MarkedOutput> graphs;  // unmarked first; few marks when asked for
 };
 
 struct NodePlacementRow {
@@ -149,6 +162,7 @@ struct LocateResult {
   std::string device_simulated;     // the number format, when the device is the simulator
   PlacementCounts probe_placement;  // local probes
   std::vector<ProbeEffect> probe_effect;
+  std::optional<Consistency> consistency;   // when asked for
   std::optional<ProbeChecks> probe_checks;  // when asked for
   std::vector<GroupReport> groups;          // when asked for
   std::optional<RestoreSearch> search;
@@ -156,6 +170,7 @@ struct LocateResult {
   bool only_cuts = false;                       // the rest of the diagnosis was not asked for
   std::vector<Finding> findings;
   std::vector<std::string> notes;
+  bool injected_largest = false;  // the largest local errors were injected, whether an output deviates or not
   double seconds_reference = 0, seconds_device = 0, seconds_probes = 0, seconds_injection = 0, seconds_total = 0;
   uint64_t sessions = 0;  // device sessions that were opened
 };

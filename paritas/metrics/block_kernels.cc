@@ -10,6 +10,7 @@
 #include "hwy/foreach_target.h"
 // foreach_target.h comes first
 #include "hwy/highway.h"
+#include "paritas/metrics/byte_sums-inl.h"
 #include "paritas/metrics/lanes-inl.h"
 #include "paritas/metrics/scan-inl.h"
 #include "paritas/metrics/storage-inl.h"
@@ -18,6 +19,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <type_traits>
 
 #include "paritas/metrics/block.h"
 #include "paritas/tensor/float_formats.h"
@@ -96,12 +98,23 @@ inline bool exact_tolerance(const Pass& pass) {
   return (is_long(pass.xt) || is_long(pass.yt)) && !pass.options.reference_affine && !pass.options.device_affine;
 }
 
+// The largest |d| of a tile, and its sums.
+template <class L>
+double sums_of(Pass& pass, const std::byte* x, const std::byte* y, size_t n) {
+  using T = typename L::Element;
+  const double floor = pass.options.rel_floor;
+  if constexpr (std::is_integral_v<T> && sizeof(T) == 1)
+    return sum_byte_tile<T>(x, y, n, floor, pass.lanes, pass.totals.max_rel);
+  else
+    return sum_tile<L>(x, y, n, floor, pass.lanes, pass.totals.max_rel);
+}
+
 // Sums and what else needs doubles. x, y: elements for L. `counted`: which pairs are finite; nullptr for all.
 template <class L>
 double add_sums(Pass& pass, const Tile& tile, const std::byte* x, const std::byte* y, const bool* counted) {
   const PassOptions& options = pass.options;
   Totals& totals = pass.totals;
-  const double largest = sum_tile<L>(x, y, tile.padded, options.rel_floor, pass.lanes, totals.max_rel);
+  const double largest = sums_of<L>(pass, x, y, tile.padded);
   if (options.count_outside && !exact_tolerance(pass))
     totals.outside += count_outside<L>(x, y, tile.padded, options.atol, options.rtol, totals.worst_outside);
   if (totals.histogram) {

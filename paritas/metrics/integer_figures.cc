@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
-#include <cstring>
 #include <limits>
-#include <type_traits>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -44,53 +43,61 @@ constexpr size_t code(T value) {
   return static_cast<size_t>(static_cast<int>(value) - std::numeric_limits<T>::min());
 }
 
-// Neighbouring elements are often equal, and a counter that was just written is slow to read: tables take turns. No
-// branch asks whether the sides are equal, since one that is mispredicted costs more than the counting that it saves.
-// All tables fit the first-level cache, at the price of 32 bits a counter.
-struct ByteTables {
-  uint32_t x[4][256] = {};
-  uint32_t y[4][256] = {};
-  uint32_t difference[8][512] = {};  // device code - reference code + 255
-  uint64_t counted = 0;              // elements since the tables were empty
+// How often each pair of bytes occurs: one counter a pair, from which both sides' codes and their difference follow.
+// Pairs of a device that is nearly right lie near the diagonal, so that the part in use fits the first-level cache.
+// Neighbouring elements are often equal, and a counter that was just written is slow to read: two tables take turns.
+class BytePairs {
+ public:
+  // Below this many elements, clearing the tables costs more than they save.
+  static constexpr uint64_t kWorthIt = 1 << 16;
 
-  void add_to(Counts& counts) const {
-    for (size_t k = 0; k < 256; ++k) {
-      for (const auto& table : x) counts.x[k] += table[k];
-      for (const auto& table : y) counts.y[k] += table[k];
+  void count(const uint8_t* x, const uint8_t* y, size_t n) {
+    if (!tables_) tables_ = std::make_unique<Tables>();
+    auto& [even, odd] = *tables_;
+    size_t i = 0;
+    for (; i + kTile <= n; i += kTile) {
+      std::array<uint16_t, kTile> pairs;
+      for (size_t k = 0; k < kTile; ++k) pairs[k] = static_cast<uint16_t>(x[i + k] | y[i + k] << 8);
+      for (size_t k = 0; k < kTile; k += 2) {
+        ++even[pairs[k]];
+        ++odd[pairs[k + 1]];
+      }
     }
-    for (int64_t k = 0; k < 511; ++k)
-      for (const auto& table : difference)
-        if (table[k] > 0) counts.add_difference(k - 255, table[k]);
+    for (; i < n; ++i) ++even[static_cast<size_t>(x[i] | y[i] << 8)];
+    counted_ += n;
   }
+
+  bool has_room(size_t n) const { return counted_ + n <= std::numeric_limits<uint32_t>::max(); }
+
+  // `flip` makes bytes codes: smallest value first.
+  void add_to(Counts& counts, size_t flip) const {
+    if (!tables_) return;
+    const auto& [even, odd] = *tables_;
+    for (size_t pair = 0; pair < even.size(); ++pair) {
+      const uint64_t n = uint64_t{even[pair]} + odd[pair];
+      if (n == 0) continue;
+      const size_t a = (pair & 255) ^ flip, b = (pair >> 8) ^ flip;
+      counts.x[a] += n;
+      counts.y[b] += n;
+      counts.add_difference(static_cast<int64_t>(b) - static_cast<int64_t>(a), n);
+    }
+  }
+
+  void clear() {
+    tables_.reset();
+    counted_ = 0;
+  }
+
+ private:
+  static constexpr size_t kTile = 64;
+  using Table = std::array<uint32_t, 1 << 16>;
+  using Tables = std::pair<Table, Table>;
+  std::unique_ptr<Tables> tables_;
+  uint64_t counted_ = 0;
 };
 
-// Byte `kByte` of both words. `kFlip` makes bytes codes: smallest value first.
-template <size_t kByte, size_t kFlip>
-void count_byte(uint64_t word_x, uint64_t word_y, ByteTables& tables) {
-  const size_t a = ((word_x >> (8 * kByte)) & 255) ^ kFlip;
-  const size_t b = ((word_y >> (8 * kByte)) & 255) ^ kFlip;
-  ++tables.x[kByte % 4][a];
-  ++tables.y[kByte % 4][b];
-  ++tables.difference[kByte][b + 255 - a];
-}
-
 template <class T>
-void count_bytes(const T* x, const T* y, size_t n, ByteTables& tables) {
-  constexpr size_t kFlip = std::is_signed_v<T> ? 128 : 0;
-  size_t i = 0;
-  for (; i + 8 <= n; i += 8) {
-    uint64_t word_x, word_y;
-    std::memcpy(&word_x, x + i, 8);
-    std::memcpy(&word_y, y + i, 8);
-    [&]<size_t... kBytes>(std::index_sequence<kBytes...>) {
-      (count_byte<kBytes, kFlip>(word_x, word_y, tables), ...);
-    }(std::make_index_sequence<8>());
-  }
-  for (; i < n; ++i) count_byte<0, kFlip>(static_cast<uint8_t>(x[i]), static_cast<uint8_t>(y[i]), tables);
-}
-
-template <class T>
-void count_words(const T* x, const T* y, size_t n, Counts& counts) {
+void count_one_by_one(const T* x, const T* y, size_t n, Counts& counts) {
   for (size_t i = 0; i < n; ++i) {
     ++counts.x[code(x[i])];
     ++counts.y[code(y[i])];
@@ -119,18 +126,22 @@ bool has_codes(DType type) {
 
 struct CodeCounter::Impl {
   DType type;
+  bool by_pair;
   uint64_t count = 0;
   Counts counts;
-  ByteTables tables;  // what is not in `counts` yet
+  BytePairs pairs;  // what is not in `counts` yet
+
+  void settle(Counts& into) const { pairs.add_to(into, type == DType::kI8 ? 128 : 0); }
 
   Counts all() const {
     Counts sum = counts;
-    tables.add_to(sum);
+    settle(sum);
     return sum;
   }
 };
 
-CodeCounter::CodeCounter(DType type) : impl_(new Impl{type, 0, {}, {}}) {
+CodeCounter::CodeCounter(DType type, uint64_t expected)
+    : impl_(new Impl{type, bits(type) == 8 && expected >= BytePairs::kWorthIt, 0, {}, {}}) {
   assert(has_codes(type));
   impl_->counts.x.assign(size_t{1} << bits(type), 0);
   impl_->counts.y = impl_->counts.x;
@@ -141,26 +152,28 @@ CodeCounter::CodeCounter(CodeCounter&&) noexcept = default;
 CodeCounter& CodeCounter::operator=(CodeCounter&&) noexcept = default;
 
 void CodeCounter::add(const std::byte* reference, const std::byte* device, size_t count) {
-  const auto of = [&]<class T>(T, auto function, auto& into) {
-    function(reinterpret_cast<const T*>(reference), reinterpret_cast<const T*>(device), count, into);
-  };
   Impl& impl = *impl_;
   impl.count += count;
-  if (impl.tables.counted + count > std::numeric_limits<uint32_t>::max()) {
-    impl.tables.add_to(impl.counts);
-    impl.tables = {};
+  if (impl.by_pair) {
+    if (!impl.pairs.has_room(count)) {
+      impl.settle(impl.counts);
+      impl.pairs.clear();
+    }
+    return impl.pairs.count(reinterpret_cast<const uint8_t*>(reference), reinterpret_cast<const uint8_t*>(device),
+                            count);
   }
+  const auto as = [&]<class T>(T) {
+    count_one_by_one(reinterpret_cast<const T*>(reference), reinterpret_cast<const T*>(device), count, impl.counts);
+  };
   switch (impl.type) {
     case DType::kI8:
-      impl.tables.counted += count;
-      return of(int8_t{}, count_bytes<int8_t>, impl.tables);
+      return as(int8_t{});
     case DType::kU8:
-      impl.tables.counted += count;
-      return of(uint8_t{}, count_bytes<uint8_t>, impl.tables);
+      return as(uint8_t{});
     case DType::kI16:
-      return of(int16_t{}, count_words<int16_t>, impl.counts);
+      return as(int16_t{});
     default:
-      return of(uint16_t{}, count_words<uint16_t>, impl.counts);
+      return as(uint16_t{});
   }
 }
 

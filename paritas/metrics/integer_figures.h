@@ -39,7 +39,8 @@ bool has_codes(DType type);
 // gives the same.
 class CodeCounter {
  public:
-  explicit CodeCounter(DType type);  // has_codes(type)
+  // has_codes(type). `expected` elements, more or less: decides how they are counted, not what is counted.
+  CodeCounter(DType type, uint64_t expected);
   ~CodeCounter();
   CodeCounter(CodeCounter&&) noexcept;
   CodeCounter& operator=(CodeCounter&&) noexcept;

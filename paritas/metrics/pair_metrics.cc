@@ -73,7 +73,7 @@ struct FusedKernel {
   bool codes;
 
   void prepare(DType x, DType y, uint64_t count, Totals& totals) const {
-    if (codes) totals.codes.emplace(x);
+    if (codes) totals.codes.emplace(x, count);
     const bool any_scale = options.reference_affine || options.device_affine;
     const bool wide = x == DType::kF64 || y == DType::kF64 || any_scale;
     if (quantiles) totals.histogram.emplace(wide, count);
@@ -228,6 +228,24 @@ Result<PassOptions> checked(const Tensor& x, const Tensor& y, const MetricOption
   return pass;
 }
 
+// What is left of figures when the values are names.
+PairMetrics of_names(const PairMetrics& all) {
+  PairMetrics m;
+  m.names = true;
+  m.count = all.count;
+  m.finite = all.finite;
+  m.differing = all.differing;
+  m.nonfinite = all.nonfinite;
+  if (m.differing > 0) return m;
+  m.sqnr_db = std::numeric_limits<double>::infinity();
+  m.outside = all.outside;
+  m.outside_atol = all.outside_atol;
+  m.outside_rtol = all.outside_rtol;
+  m.max_integer_difference = all.max_integer_difference;
+  m.abs_quantiles = all.abs_quantiles;
+  return m;
+}
+
 }  // namespace
 }  // namespace metrics
 
@@ -249,7 +267,7 @@ Result<PairMetrics> compare_tensors(const Tensor& reference, const Tensor& devic
   }
   if (pass.totals.codes) result.codes = pass.totals.codes->figures();
   if (count == 0 && options.quantiles) result.abs_quantiles.emplace();  // no worker ever made a histogram
-  return result;
+  return options.names ? of_names(result) : result;
 }
 
 }  // namespace paritas

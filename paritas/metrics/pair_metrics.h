@@ -32,6 +32,8 @@ struct MetricOptions {
   // (max_integer_difference) are then absent, `differing` counts real values that are not equal.
   std::optional<Affine> reference_affine;
   std::optional<Affine> device_affine;
+  // The values are names (class ids, indices): they are equal or not, and no distance between them means anything.
+  bool names = false;
   int threads = 1;
 };
 
@@ -69,6 +71,9 @@ struct StepFigures {
 };
 
 struct PairMetrics {
+  // The values were compared as names: where any differ, no figure but count, finite, differing and nonfinite is
+  // filled; where none does, the others are those of equal tensors.
+  bool names = false;
   uint64_t count = 0;      // elements
   uint64_t finite = 0;     // finite pairs
   uint64_t differing = 0;  // elements not equal: values compare unequal, or exactly one is NaN. -0 equals +0.

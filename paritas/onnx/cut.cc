@@ -20,12 +20,13 @@ constexpr size_t kPathAround = 1;     // tensors of a path that an error shows o
 class Splitter {
  public:
   Splitter(const Model& model, const GraphIndex& index, const ValueDependence& dependence,
-           const std::vector<std::string>& tensors, const std::string& subject)
+           const std::vector<std::string>& tensors, const std::string& subject, bool carry_inputs)
       : model_(model),
         index_(index),
         dependence_(dependence),
         subject_(subject),
         tensors_(tensors),
+        carry_inputs_(carry_inputs),
         cut_(tensors.begin(), tensors.end()) {}
 
   Result<Cut> run(const std::string& name) {
@@ -124,10 +125,14 @@ class Splitter {
       }
       const int producer = index_.producer(tensor);
       if (index_.is_input(tensor)) {
-        if (front_inputs_.count(tensor) != 0)
-          crossing_.push_back(tensor);
-        else
+        if (front_inputs_.count(tensor) == 0) {
           rear_inputs_.insert(tensor);
+        } else if (carry_inputs_) {
+          cut_.insert(tensor);
+          read_.insert(tensor);
+        } else {
+          crossing_.push_back(tensor);
+        }
         continue;
       }
       if (producer < 0) continue;
@@ -269,6 +274,7 @@ class Splitter {
   const ValueDependence& dependence_;
   const std::string& subject_;
   const std::vector<std::string>& tensors_;
+  const bool carry_inputs_;
   NameSet cut_;
   Cut result_;
   std::unordered_set<int> front_, rear_;  // nodes that depend on input values
@@ -281,8 +287,9 @@ class Splitter {
 }  // namespace
 
 Result<Cut> check_cut(const Model& model, const GraphIndex& index, const ValueDependence& dependence,
-                      const std::string& name, const std::vector<std::string>& tensors, const std::string& subject) {
-  return Splitter(model, index, dependence, tensors, subject).run(name);
+                      const std::string& name, const std::vector<std::string>& tensors, const std::string& subject,
+                      bool carry_inputs) {
+  return Splitter(model, index, dependence, tensors, subject, carry_inputs).run(name);
 }
 
 Result<Halves> extract_halves(const Model& model, const Cut& cut, const std::map<std::string, TensorType>& types,

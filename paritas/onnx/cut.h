@@ -45,8 +45,10 @@ struct Cut {
 
 // Checks tensors (resolved names). Errors: a tensor that is constant or a dead end, a front or rear half that is empty,
 // a path that goes round the cut (which is said, with the tensors that are missing). `model` has fixed shapes.
+// `carry_inputs`: graph inputs that both halves need become part of the cut instead of an error.
 Result<Cut> check_cut(const Model& model, const GraphIndex& index, const ValueDependence& dependence,
-                      const std::string& name, const std::vector<std::string>& tensors, const std::string& subject);
+                      const std::string& name, const std::vector<std::string>& tensors, const std::string& subject,
+                      bool carry_inputs = false);
 
 // resolve_tensor for each pattern, then check_cut. Two patterns that mean one tensor are an error.
 Result<Cut> resolve_cut(const Model& model, const GraphIndex& index, const ValueDependence& dependence,

@@ -39,6 +39,10 @@ Result<Model> pin_shapes(const Model& model, const std::map<std::string, Shape>&
 // Types may be left out: ONNX Runtime infers them.
 Result<Model> mark_outputs(const Model& model, const std::vector<std::string>& tensors);
 
+// Gives tensors other names: old -> new. Graph inputs and outputs keep theirs, and a new name must be taken nowhere,
+// not even inside bodies.
+Result<Model> rename_tensors(const Model& model, const std::map<std::string, std::string>& renames);
+
 // The sub-graph between `inputs` and `outputs` with the constants that it needs. Inputs that it does not read are left
 // out (describe_inputs tells); initialisers are no graph inputs any more. Fails when an output can be reached from a
 // graph input without passing `inputs` (names the path's first tensor) or a name is unknown. Types of the new inputs

@@ -71,4 +71,9 @@ struct ValueDependence {
 };
 ValueDependence value_dependence(const Model& model, const GraphIndex& index);
 
+// Which tensors depend on the values that some nodes of the main graph make, and on nothing else: graph inputs count as
+// constants.
+ValueDependence dependence_on_nodes(const Model& model, const GraphIndex& index,
+                                    const std::function<bool(const ::onnx::NodeProto&)>& is_source);
+
 }  // namespace paritas::onnx_model

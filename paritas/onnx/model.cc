@@ -314,6 +314,13 @@ class WeightsLayout {
   uint64_t end_ = 0;
 };
 
+Status write_model(const ::onnx::ModelProto& proto, const Path& path) {
+  std::string text;
+  if (proto.ByteSizeLong() > static_cast<size_t>(std::numeric_limits<int>::max()) || !proto.SerializeToString(&text))
+    return input_error(path.string(), "the graph without its weights is over 2 GiB, more than protobuf can write");
+  return write_text_atomically(path, text, true);
+}
+
 }  // namespace
 
 Result<Model::Saved> Model::save(const Path& folder, const std::string& stem) const {
@@ -337,12 +344,37 @@ Result<Model::Saved> Model::save(const Path& folder, const std::string& stem) co
   Saved saved;
   saved.model = folder / (stem + ".onnx");
   saved.weight_bytes = layout.size();
-  std::string text;
-  if (out.ByteSizeLong() > static_cast<size_t>(std::numeric_limits<int>::max()) || !out.SerializeToString(&text))
-    return input_error(saved.model.string(),
-                       "the graph without its weights is over 2 GiB, more than protobuf can write");
   if (!layout.empty()) PARITAS_TRY(layout.write(folder / weights_name));
-  PARITAS_TRY(write_text_atomically(saved.model, text, true));
+  PARITAS_TRY(write_model(out, saved.model));
+  return saved;
+}
+
+Result<Model::Saved> Model::save_whole(const Path& folder, const std::string& stem, uint64_t limit) const {
+  ::onnx::ModelProto out = *proto_;
+  auto weights_of = [&](const ::onnx::TensorProto& tensor) {
+    const std::string* location = location_of(tensor);
+    return location == nullptr ? weights_.end() : weights_.find(*location);
+  };
+  uint64_t bytes = 0;
+  PARITAS_TRY(for_each_tensor(out, [&](::onnx::TensorProto& tensor) -> Status {
+    if (const auto it = weights_of(tensor); it != weights_.end()) bytes += it->second.size();
+    return {};
+  }));
+  if (bytes > limit) return save(folder, stem);
+  const auto take_in = [&](::onnx::TensorProto& tensor) -> Status {
+    const auto it = weights_of(tensor);
+    if (it == weights_.end()) return {};
+    std::string raw(it->second.size(), '\0');
+    PARITAS_TRY(it->second.read(0, std::as_writable_bytes(std::span(raw))));
+    tensor.clear_external_data();
+    tensor.clear_data_location();
+    tensor.set_raw_data(std::move(raw));
+    return {};
+  };
+  PARITAS_TRY(for_each_tensor(out, take_in));
+  Saved saved;
+  saved.model = folder / (stem + ".onnx");
+  PARITAS_TRY(write_model(out, saved.model));
   return saved;
 }
 

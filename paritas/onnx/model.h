@@ -50,6 +50,9 @@ class Model {
     uint64_t weight_bytes = 0;
   };
   Result<Saved> save(const Path& folder, const std::string& stem = "model") const;
+  // The same as one file without external data, where the weights take at most `limit` bytes (they are in memory while
+  // it is written); else as save().
+  Result<Saved> save_whole(const Path& folder, const std::string& stem, uint64_t limit = uint64_t{512} << 20) const;
 
  private:
   Model() = default;

@@ -61,6 +61,13 @@ class GraphBuilder {
     added->set_i(value);
     return *this;
   }
+  GraphBuilder& seed(float value) {
+    auto* added = last().add_attribute();
+    added->set_name("seed");
+    added->set_type(::onnx::AttributeProto::FLOAT);
+    added->set_f(value);
+    return *this;
+  }
   GraphBuilder& constant(const std::string& output, const Tensor& value) {
     node("Constant", {}, {output});
     auto* added = last().add_attribute();

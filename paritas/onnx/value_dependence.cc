@@ -50,9 +50,12 @@ bool has_fixed_shape(const ::onnx::ValueInfoProto& info) {
   return true;
 }
 
+using IsSource = std::function<bool(const ::onnx::NodeProto&)>;
+
 class Pass {
  public:
-  explicit Pass(const Model& model) {
+  // `is_source`: whose results depend on values whatever they read; without it, random operators.
+  Pass(const Model& model, IsSource is_source) : is_source_(std::move(is_source)) {
     for (const auto& function : model.proto().functions()) {
       bool random = false;
       for (const auto& node : function.node()) random |= is_random(node);
@@ -63,7 +66,8 @@ class Pass {
   }
 
   void node(const ::onnx::NodeProto& node, Scope& scope) const {
-    if (is_onnx_domain(node) && node.op_type() == "If") return branches(node, scope);
+    if (is_onnx_domain(node) && node.op_type() == "If" && !(is_source_ && is_source_(node)))
+      return branches(node, scope);
     const OpFacts facts = facts_of(node);
     Depends all;
     Depends operands;
@@ -76,7 +80,7 @@ class Pass {
     Depends result{all.value, all.shape || operands.value};
     if (facts.shape == ShapeRule::kValues) result.shape |= all.value;
     if (facts.shape == ShapeRule::kOnlyShape && node.input_size() > 0) result.value = scope.get(node.input(0)).shape;
-    result.value |= is_random(node);
+    result.value |= is_source_ ? is_source_(node) : is_random(node);
     for (const auto& output : node.output()) scope.set(output, result);
   }
 
@@ -105,24 +109,40 @@ class Pass {
     for (int i = 0; i < node.output_size(); ++i) scope.set(node.output(i), joined[static_cast<size_t>(i)]);
   }
 
+  const IsSource is_source_;
   std::unordered_map<std::string, bool> functions_;
   bool any_random_function_ = false;
 };
 
-}  // namespace
-
-ValueDependence value_dependence(const Model& model, const GraphIndex& index) {
+// `inputs`: what is known of a graph input.
+template <class Inputs>
+ValueDependence dependence(const Model& model, const GraphIndex& index, const Inputs& inputs, IsSource is_source) {
   Scope scope(nullptr);
   const auto& graph = model.graph();
-  for (const auto& input : graph.input()) scope.set(input.name(), {true, !has_fixed_shape(input)});
+  for (const auto& input : graph.input()) scope.set(input.name(), inputs(input));
   for (const auto& tensor : graph.initializer()) scope.set(tensor.name(), {});
   for (const auto& sparse : graph.sparse_initializer()) scope.set(sparse.values().name(), {});
-  const Pass pass(model);
+  const Pass pass(model, std::move(is_source));
   for (const auto& node : index.nodes()) pass.node(graph.node(node.proto_index), scope);
   ValueDependence result;
   for (const auto& [name, facts] : scope.facts())
     if (facts.value) result.tensors.insert(name);
   return result;
+}
+
+}  // namespace
+
+ValueDependence value_dependence(const Model& model, const GraphIndex& index) {
+  return dependence(model, index,
+                    [](const ::onnx::ValueInfoProto& input) {
+                      return Depends{true, !has_fixed_shape(input)};
+                    },
+                    {});
+}
+
+ValueDependence dependence_on_nodes(const Model& model, const GraphIndex& index, const IsSource& is_source) {
+  return dependence(
+      model, index, [](const ::onnx::ValueInfoProto&) { return Depends{}; }, is_source);
 }
 
 }  // namespace paritas::onnx_model

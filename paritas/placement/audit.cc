@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -68,8 +69,11 @@ class Auditor {
     PARITAS_ASSIGN(claims_, collect_claims(evidence_, *request_.model, index_, dependence_, audit_.requested));
     audit_.evidence = claims_.uses;
     audit_.unmapped = claims_.unmapped;
+    audit_.ambiguous = claims_.ambiguous;
     audit_.made_up = claims_.made_up;
-    audit_.contradictions = cross_check(evidence_, claims_, index_, audit_.requested);
+    audit_.contradictions = claims_.contradictions;
+    for (Contradiction& found : cross_check(evidence_, claims_, index_, audit_.requested))
+      audit_.contradictions.push_back(std::move(found));
     choose_partition_source();
     for (size_t n = 0; n < index_.nodes().size(); ++n) audit_.nodes.push_back(place(n));
     infer();
@@ -114,8 +118,12 @@ class Auditor {
     for (const Claim& claim : claims_.of[n]) {
       if (std::find(node.evidence.begin(), node.evidence.end(), claim.source) == node.evidence.end())
         node.evidence.push_back(claim.source);
-      // A source that names a provider tells more than one that only says where the node is not.
-      const auto rank = [](const Claim& each) { return std::pair(each.provider.empty(), each.source); };
+      // A source that names a provider tells more than one that only says where the node is not. Of one source that
+      // names several places (copies of a node, or a contradiction) the one that is not the device counts: a node is on
+      // the device when all of it is.
+      const auto rank = [this](const Claim& each) {
+        return std::tuple(each.provider.empty(), each.source, each.provider == audit_.requested);
+      };
       if (best == nullptr || rank(claim) < rank(*best)) best = &claim;
     }
     std::sort(node.evidence.begin(), node.evidence.end());
@@ -123,6 +131,9 @@ class Auditor {
       node.place = depends(n) ? Place::kUnknown : Place::kConstant;
       return node;
     }
+    if (best->provider == audit_.requested)
+      for (const Claim& claim : claims_.of[n])
+        if (claim.source == best->source && claim.provider.empty() && claim.not_on == audit_.requested) best = &claim;
     node.provider = best->provider;
     node.place = best->provider.empty() ? Place::kElsewhere : place_on(best->provider, node);
     node.partition = node.place == Place::kElsewhere && node.provider.empty() ? "elsewhere" : partition_of(n, *best);

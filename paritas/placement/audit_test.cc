@@ -199,8 +199,8 @@ TEST_F(Audit, CountsThatDifferAreContradictions) {
 TEST_F(Audit, EvidenceOfAnotherModelIsRefusedWithHowManyNamesMap) {
   PlacementEvidence evidence;
   OrtProfile profile;
-  for (const char* name : {"conv1", "conv2", "conv3", "conv4", "Mul:y"})
-    profile.nodes.push_back(ran(name, "Conv", kCpu, 1));
+  for (const char* name : {"conv1", "conv2", "conv3", "conv4"}) profile.nodes.push_back(ran(name, "Conv", kCpu, 1));
+  profile.nodes.push_back(ran("Mul:y", "Mul", kCpu, 1));
   evidence.profile = FromFile<OrtProfile>{"other.json", profile};
   const auto refused = audit(evidence);
   ASSERT_FALSE(refused.has_value());
@@ -210,6 +210,32 @@ TEST_F(Audit, EvidenceOfAnotherModelIsRefusedWithHowManyNamesMap) {
   // A quarter is enough, and what does not map is listed.
   evidence.profile->content.nodes.erase(evidence.profile->content.nodes.begin());
   EXPECT_THAT(audit(evidence)->unmapped, ElementsAre("conv2", "conv3", "conv4"));
+}
+
+// Names alone prove nothing: exporters number nodes alike.
+TEST_F(Audit, AProfileWithOtherOperatorsIsRefusedOrNamed) {
+  PlacementEvidence evidence;
+  OrtProfile profile;
+  for (const char* name : {"MatMul:m", "Add:a", "Softmax:s", "Mul:y"})
+    profile.nodes.push_back(ran(name, "Conv", kDevice, 1));
+  evidence.profile = FromFile<OrtProfile>{"other.json", profile};
+  const auto refused = audit(evidence);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_THAT(refused.error().message(),
+              AllOf(HasSubstr("other.json: is of another model: 0 of its 4 node names lead to a node of test.onnx"),
+                    HasSubstr("\"Add:a\" has another operator than Add")));
+  // What ONNX Runtime makes of an operator under the node's own name is no other operator.
+  evidence.profile->content.nodes = {ran("MatMul:m", "QLinearMatMul", kDevice, 1),
+                                     ran("Add:a", "QLinearAdd", kDevice, 1),
+                                     ran("Softmax:s", "BiasSoftmax", kDevice, 1), ran("Mul:y", "Conv", kDevice, 1)};
+  const PlacementAudit result = audit(evidence).value();
+  ASSERT_THAT(result.contradictions, SizeIs(1));
+  EXPECT_EQ(result.contradictions[0].text,
+            "the profile has another operator than the model for 1 node (\"Mul:y\" is Conv there and Mul in the "
+            "model), and is not believed about it");
+  EXPECT_THAT(result.contradictions[0].nodes, ElementsAre("Mul:y"));
+  EXPECT_EQ(node(result, "MatMul:m").provider, kDevice);
+  EXPECT_EQ(node(result, "Mul:y").evidence.size(), 0u);
 }
 
 TEST_F(Audit, NamesThatTheRuntimeMadeUpCountForNothing) {

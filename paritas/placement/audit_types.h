@@ -109,10 +109,11 @@ struct PlacementAudit {
   std::vector<std::pair<std::string, uint64_t>> optimised;  // provider -> nodes of the optimised graph
   std::vector<Crossing> crossings;
   std::vector<Contradiction> contradictions;
-  std::vector<std::string> unmapped;  // names of the optimised graph that lead to no node of the source
-  uint64_t made_up = 0;               // of them, those that the runtime made up
-  uint64_t traced_ops = 0;            // device operations of the op trace
-  uint64_t executed_ops = 0;          // device operations that took cycles
+  std::vector<std::string> unmapped;   // names of the optimised graph that lead to no node of the source
+  std::vector<std::string> ambiguous;  // names that several nodes of the source have: nothing is known by them
+  uint64_t made_up = 0;                // of them, those that the runtime made up
+  uint64_t traced_ops = 0;             // device operations of the op trace
+  uint64_t executed_ops = 0;           // device operations that took cycles
   PlacementTotals totals;
   std::vector<std::string> notes;
 

@@ -14,6 +14,46 @@ std::string counted(uint64_t number, const char* what) {
   return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
 }
 
+std::string_view without_domain(std::string_view op) {
+  const auto at = op.rfind("::");
+  return at == std::string_view::npos ? op : op.substr(at + 2);
+}
+
+// What ONNX Runtime 1.32 may call an operator of the model in the optimised graph, under the node's own name: fused
+// with an activation, in another layout, on quantised tensors (seen in profiles: FusedConv, QGemm, QLinearAdd,
+// QLinearMatMul, QLinearSoftmax ...), or replaced by one that does the same.
+bool may_become(std::string_view model, std::string_view ran) {
+  model = without_domain(model);
+  ran = without_domain(ran);
+  static constexpr std::string_view kPrefixes[] = {"Nhwc", "Fused", "QLinear", "Q", "Bias", "Skip", "Fast", "Quick"};
+  static constexpr std::pair<std::string_view, std::string_view> kReplaced[] = {
+      {"MatMul", "Gemm"},
+      {"MatMul", "MatMulNBits"},
+      {"MatMul", "MatMulIntegerToFloat"},
+      {"Dropout", "Identity"},
+      {"Upsample", "Resize"},
+      {"MatMul", "DynamicQuantizeMatMul"},
+      {"Flatten", "Reshape"},
+      {"Squeeze", "Reshape"},
+      {"Unsqueeze", "Reshape"},
+      {"Transpose", "Reshape"},
+      {"Gelu", "FastGelu"},
+      {"LayerNormalization", "SimplifiedLayerNormalization"},
+      {"MatMul", "TransposeMatMul"},
+      {"Attention", "MultiHeadAttention"}};
+  for (bool stripped = true; stripped && model != ran;) {
+    stripped = false;
+    for (const auto prefix : kPrefixes)
+      if (ran.starts_with(prefix) && ran.size() > prefix.size() && !model.starts_with(prefix)) {
+        ran.remove_prefix(prefix.size());
+        stripped = true;
+        break;
+      }
+  }
+  return model == ran || std::any_of(std::begin(kReplaced), std::end(kReplaced),
+                                     [&](const auto& pair) { return pair.first == model && pair.second == ran; });
+}
+
 class Collector {
  public:
   Collector(const onnx_model::Model& model, const onnx_model::GraphIndex& index,
@@ -59,6 +99,9 @@ class Collector {
       names.known.insert(name);
       for (int node : nodes)
         if (index_.nodes()[static_cast<size_t>(node)].name != name) add_once(claims_.seen_as[at(node)], name);
+    } else if (names_.is_ambiguous(name)) {
+      names.known.insert(name);
+      add_once(claims_.ambiguous, name);
     } else if (is_made_up(name)) {
       if (made_up_.insert(name).second) ++claims_.made_up;
     } else {
@@ -78,16 +121,21 @@ class Collector {
     claims_.of[at(node)].push_back(std::move(made));
   }
 
+  std::string why_not(const std::string& name) const {
+    const int node = names_.exact(name);
+    return node < 0 ? fmt::format("\"{}\" does not", name)
+                    : fmt::format("\"{}\" has another operator than {}", name, index_.nodes()[at(node)].op);
+  }
+
   // Refuses a file whose names are not the model's.
   Status finish(EvidenceSource source, const std::string& file, const Names& names, std::string says) {
     EvidenceUse use{source, file, names.known.size() + names.unknown.size(), names.known.size(), std::move(says)};
     for (const std::string& name : names.unknown) add_once(claims_.unmapped, name);
     if (!file.empty() && use.names > 0 && static_cast<double>(use.mapped) < kOwnNames * static_cast<double>(use.names))
-      return input_error(
-          file,
-          fmt::format("is of another model: {} of its {} node names lead to a node of {} (\"{}\" does not)", use.mapped,
-                      use.names, model_, *names.unknown.begin()),
-          "give the evidence of a session with this model");
+      return input_error(file,
+                         fmt::format("is of another model: {} of its {} node names lead to a node of {} ({})",
+                                     use.mapped, use.names, model_, why_not(*names.unknown.begin())),
+                         "give the evidence of a session with this model");
     claims_.uses.push_back(std::move(use));
     return {};
   }
@@ -95,9 +143,14 @@ class Collector {
   // The model says itself that these nodes were compiled for a provider.
   void take_own_contexts() {
     if (own_.contexts.empty()) return;
-    for (const ContextNode& context : own_.contexts)
-      claim(names_.exact(context.name),
-            {EvidenceSource::kContext, context.provider.empty() ? device_ : context.provider, {}, context.name});
+    for (const ContextNode& context : own_.contexts) {
+      const int node = names_.exact(context.name);
+      if (node < 0) {
+        add_once(claims_.ambiguous, context.name);
+        continue;
+      }
+      claim(node, {EvidenceSource::kContext, context.provider.empty() ? device_ : context.provider, {}, context.name});
+    }
     claims_.uses.push_back(
         {EvidenceSource::kContext,
          {},
@@ -184,6 +237,10 @@ class Collector {
         continue;
       }
       ++others;
+      if (is_other_operator(node)) {
+        names.unknown.insert(node.name);  // not a name of this model's: it only sounds alike
+        continue;
+      }
       const auto sources = map(node.name, names);
       for (int source : sources) {
         claim(source, {EvidenceSource::kProfile, node.provider, {}, {}});
@@ -195,7 +252,35 @@ class Collector {
     for (const auto& [provider, count] : partitions)
       says += fmt::format("{} on {}, ", counted(count, "partition"), provider);
     says += fmt::format("{} one by one", counted(others, "node"));
-    return finish(EvidenceSource::kProfile, profile.file, names, std::move(says));
+    PARITAS_TRY(finish(EvidenceSource::kProfile, profile.file, names, std::move(says)));
+    note_other_operators(profile.content);
+    return {};
+  }
+
+  // The profile calls a node by a name of the model, but its operator is another, and not one that ONNX Runtime makes
+  // of the model's.
+  bool is_other_operator(const ProfiledNode& node) const {
+    const int source = names_.exact(node.name);
+    return source >= 0 && !node.op.empty() && !may_become(index_.nodes()[at(source)].op, node.op);
+  }
+
+  void note_other_operators(const OrtProfile& profile) {
+    std::vector<std::string> nodes;
+    std::string example;
+    for (const ProfiledNode& node : profile.nodes) {
+      if (is_partition(node) || !is_other_operator(node)) continue;
+      if (example.empty())
+        example = fmt::format("\"{}\" is {} there and {} in the model", node.name, node.op,
+                              index_.nodes()[at(names_.exact(node.name))].op);
+      add_once(nodes, node.name);
+      std::erase(claims_.unmapped, node.name);
+    }
+    if (nodes.empty()) return;
+    std::string text =
+        fmt::format("the profile has another operator than the model for {} ({}), and is not believed about {}",
+                    counted(nodes.size(), "node"), example, nodes.size() == 1 ? "it" : "them");
+    claims_.contradictions.push_back(
+        {EvidenceSource::kProfile, EvidenceSource::kProfile, std::move(nodes), std::move(text)});
   }
 
   Status take_trace(const FromFile<OpTrace>& trace) {

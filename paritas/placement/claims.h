@@ -21,7 +21,9 @@ struct Claims {
   std::vector<std::vector<Claim>> of;  // per node of the index
   std::vector<EvidenceUse> uses;
   std::vector<std::string> unmapped;
+  std::vector<std::string> ambiguous;  // names that several nodes of the model have: nothing is claimed by them
   uint64_t made_up = 0;
+  std::vector<Contradiction> contradictions;  // between a source and the model
   // Filled beside the claims, per node of the index.
   std::vector<std::vector<std::string>> seen_as;
   std::vector<std::vector<std::string>> device_ops;

@@ -17,6 +17,8 @@ bool uses(const PlacementAudit& audit, EvidenceSource source) {
 // The requested provider has no node by any source, and there is a source that would name it.
 bool took_nothing(const PlacementAudit& audit) {
   if (!audit.device_requested || audit.evidence.empty() || audit.counted() == 0) return false;
+  // Names that stand for several nodes may be all that the source tells: then it is not known who took them.
+  if (!audit.ambiguous.empty() && !audit.totals.optimised_nodes) return false;
   return audit.totals.optimised_on_device == 0 && audit.totals.of(Place::kDevice) == 0 &&
          audit.totals.of(Place::kVendorCpu) == 0 && audit.totals.device_partitions == 0;
 }

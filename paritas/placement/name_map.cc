@@ -26,7 +26,9 @@ std::string without_suffix(const std::string& name, std::string_view suffix) {
 }  // namespace
 
 NameMap::NameMap(const onnx_model::GraphIndex& index) : index_(index) {
-  for (size_t i = 0; i < index.nodes().size(); ++i) by_name_.emplace(index.nodes()[i].name, static_cast<int>(i));
+  for (size_t i = 0; i < index.nodes().size(); ++i)
+    if (!by_name_.emplace(index.nodes()[i].name, static_cast<int>(i)).second) ambiguous_.insert(index.nodes()[i].name);
+  for (const std::string& name : ambiguous_) by_name_.erase(name);
 }
 
 int NameMap::exact(const std::string& name) const {
@@ -34,9 +36,22 @@ int NameMap::exact(const std::string& name) const {
   return it == by_name_.end() ? -1 : it->second;
 }
 
-std::vector<int> NameMap::find(const std::string& optimised) const {
+std::vector<std::string> NameMap::candidates(const std::string& optimised) {
   const std::string plain = without_suffix(without_token(optimised), kNewReshape);
-  for (const std::string& name : {optimised, without_token(optimised), plain, without_token(plain)}) {
+  return {optimised, without_token(optimised), plain, without_token(plain)};
+}
+
+bool NameMap::is_ambiguous(const std::string& optimised) const {
+  for (const std::string& name : candidates(optimised)) {
+    if (ambiguous_.count(name) != 0 || ambiguous_.count(without_suffix(name, kMatMulAdd)) != 0) return true;
+    if (by_name_.count(name) != 0) return false;
+  }
+  return false;
+}
+
+std::vector<int> NameMap::find(const std::string& optimised) const {
+  if (is_ambiguous(optimised)) return {};
+  for (const std::string& name : candidates(optimised)) {
     if (const int node = exact(name); node >= 0) return {node};
     if (name.size() > kMatMulAdd.size() && name.ends_with(kMatMulAdd)) {
       const int matmul = exact(without_suffix(name, kMatMulAdd));

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "paritas/onnx/graph_index.h"
@@ -14,20 +15,26 @@ class NameMap {
   explicit NameMap(const onnx_model::GraphIndex& index);
 
   // Nodes of the model (indices into GraphIndex::nodes()) that a node of the optimised graph stands for; empty when
-  // none. Rules, in order: equal name; "X_token_N" -> X (a copy that the optimiser made); "X_new_reshape" -> X;
-  // "X/MatMulAddFusion" -> X and the Add that reads it.
+  // none, or when a name fits several. Rules, in order: equal name; "X_token_N" -> X (a copy that the optimiser made);
+  // "X_new_reshape" -> X; "X/MatMulAddFusion" -> X and the Add that reads it.
   std::vector<int> find(const std::string& optimised) const;
-  // By its own name only.
+  // By its own name only; -1 where no node has it, or several.
   int exact(const std::string& name) const;
+  // A name that several nodes of the model have, or one made from it by the rules: which of them is meant, nobody
+  // knows.
+  bool is_ambiguous(const std::string& optimised) const;
   // Names that were joined by ";" and split again: a name of the model may hold ";" itself, so pieces are put together
   // where only that gives a name that is known. `unknown` counts the pieces that are left.
   std::vector<int> find_joined(const std::vector<std::string>& pieces, size_t* unknown = nullptr) const;
 
  private:
+  // What a name may be short for, in the order of the rules; behind "/MatMulAddFusion" stands that of a MatMul.
+  static std::vector<std::string> candidates(const std::string& optimised);
   std::vector<int> with_add(int matmul) const;
 
   const onnx_model::GraphIndex& index_;
   std::unordered_map<std::string, int> by_name_;
+  std::unordered_set<std::string> ambiguous_;
 };
 
 // Names that ONNX Runtime and its providers make for nodes of their own: "gemm_input_reshape_token_7",

@@ -36,6 +36,23 @@ TEST(NameMapTest, ANewReshapeIsItsNode) {
   EXPECT_THAT(map.find("_new_reshape"), IsEmpty());
 }
 
+// Files may use a name twice: which node is meant, nobody knows.
+TEST(NameMapTest, ANameOfTwoNodesIsAmbiguous) {
+  GraphBuilder builder;
+  builder.input("x").node("MatMul", {"x", "x"}, {"one"}).node("Add", {"one", "x"}, {"two"});
+  builder.node("Relu", {"two"}, {"three"}).output("three");
+  for (int i = 0; i < 2; ++i) builder.graph().mutable_node(i)->set_name("same");
+  const auto index = must(onnx_model::GraphIndex::build(builder.model()));
+  const NameMap map(index);
+  EXPECT_EQ(map.exact("same"), -1);
+  for (const char* name : {"same", "same_token_3", "same_new_reshape", "same/MatMulAddFusion"}) {
+    EXPECT_TRUE(map.is_ambiguous(name)) << name;
+    EXPECT_THAT(map.find(name), IsEmpty()) << name;
+  }
+  EXPECT_FALSE(map.is_ambiguous("Relu:three"));
+  EXPECT_THAT(map.find("Relu:three"), ElementsAre(2));
+}
+
 TEST(NameMapTest, PiecesAreJoinedWhereOnlyThatGivesAName) {
   const auto index = graph();
   const NameMap map(index);

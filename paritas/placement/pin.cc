@@ -8,15 +8,10 @@
 #include <fmt/format.h>
 
 #include "paritas/placement/claims.h"
+#include "paritas/recording/named_tensors.h"
 
 namespace paritas {
 namespace {
-
-const Tensor* find(const NamedTensors& tensors, const std::string& name) {
-  for (const auto& [each, tensor] : tensors)
-    if (each == name) return &tensor;
-  return nullptr;
-}
 
 bool is_pinned(const std::vector<Pin>& pins, const std::string& op) {
   return std::any_of(pins.begin(), pins.end(), [&](const Pin& pin) { return pin.op == op; });
@@ -126,8 +121,8 @@ Status judge_pin(const NamedTensors& reference, const NamedTensors& before, cons
     PinOutput output;
     output.name = name;
     output.integers = !is_float(tensor.dtype);
-    PARITAS_ASSIGN(output.before, compare(name, tensor, find(before, name), gates, threads));
-    PARITAS_ASSIGN(output.after, compare(name, tensor, find(after, name), gates, threads));
+    PARITAS_ASSIGN(output.before, compare(name, tensor, find_tensor(before, name), gates, threads));
+    PARITAS_ASSIGN(output.after, compare(name, tensor, find_tensor(after, name), gates, threads));
     const auto own = gates.for_tensor(GateSubject(name, Role::kOutput, "", tensor.dtype));
     auto judge = [&](const PairMetrics& metrics) {
       return own.empty() ? judge_without_gate(metrics, output.integers, !gates.empty()) : judge_by_gates(own, metrics);

@@ -96,7 +96,7 @@ class Placing {
     std::vector<GateSubject> subjects;
     for (const auto& output : onnx_model::describe_outputs(model))
       subjects.emplace_back(output.name, Role::kOutput, "", output.dtype);
-    PARITAS_TRY(check_gates_match(request_.gates, subjects));
+    PARITAS_TRY(check_gates_match(request_.gates, subjects, kNoRolesHere));
     return {};
   }
 

@@ -116,6 +116,7 @@ Json audit_json(const PlacementAudit& audit) {
           {"crossings", array_of(audit.crossings, crossing_json)},
           {"nodes", array_of(audit.nodes, node_json)},
           {"unmapped", audit.unmapped},
+          {"ambiguous", audit.ambiguous},
           {"made_up", audit.made_up},
           {"notes", audit.notes}};
 }

@@ -1,5 +1,6 @@
 #include "paritas/placement/requirement.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include <fmt/format.h>
@@ -36,12 +37,18 @@ Result<RequirementOutcome> check_requirement(const Requirement& requirement, con
                                              const std::string& model) {
   RequirementOutcome outcome;
   outcome.text = requirement.text;
+  // Where a session told every node of its graph, what it no longer has was merged into what surrounds it. Other
+  // sources may simply leave nodes out.
+  const bool complete = std::any_of(placement.evidence.begin(), placement.evidence.end(),
+                                    [](const EvidenceUse& use) { return use.source == EvidenceSource::kAssignment; });
+  uint64_t on_cpu = 0;
   outcome.optimised = requirement.pattern.empty() && placement.totals.optimised_nodes.has_value();
   for (const NodePlacement& node : placement.nodes) {
     if (!depends_on_inputs(node)) continue;
     if (!requirement.pattern.empty() && !pattern_fits(requirement.pattern, node.name, node.op)) continue;
     ++outcome.counted;
-    if (node.place == Place::kDevice)
+    on_cpu += node.place == Place::kFallbackCpu;
+    if (node.place == Place::kDevice && (!node.inferred || complete))
       ++outcome.on_device;
     else if (outcome.missing.size() < kMaxMissing)
       outcome.missing.push_back(node.name);
@@ -50,7 +57,7 @@ Result<RequirementOutcome> check_requirement(const Requirement& requirement, con
     return usage_error("--require " + requirement.text,
                        fmt::format("\"{}\" fits no node of {} that depends on its inputs", requirement.pattern, model),
                        "patterns are node names with * and ?, or op:TYPE");
-  if (requirement.pattern.empty()) {
+  if (outcome.optimised) {
     outcome.counted = placement.counted();
     outcome.on_device = placement.on_device();
   }
@@ -58,6 +65,8 @@ Result<RequirementOutcome> check_requirement(const Requirement& requirement, con
   outcome.share =
       outcome.counted == 0 ? 0 : static_cast<double>(outcome.on_device) / static_cast<double>(outcome.counted);
   outcome.met = outcome.counted > 0 && outcome.share >= requirement.share;
+  // Sources that count may leave out what another shows on the CPU: that is not the whole.
+  if (requirement.pattern.empty() && requirement.share == 1 && on_cpu > 0) outcome.met = false;
   if (outcome.met) outcome.missing.clear();
   return outcome;
 }

@@ -13,15 +13,19 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-PlacementAudit split() {
+PlacementAudit audit_of(const PlacementEvidence& evidence) {
   static const SmallGraph graph = small_graph();
   AuditRequest request;
   request.model = &graph.model;
   request.index = &graph.index;
   request.requested = kDevice;
+  return audit_placement(request, evidence).value();
+}
+
+PlacementAudit split() {
   PlacementEvidence evidence;
   evidence.assignment = split_assignment();
-  return audit_placement(request, evidence).value();
+  return audit_of(evidence);
 }
 
 RequirementOutcome check(const std::string& text) {
@@ -46,6 +50,32 @@ TEST(Requirements, OnTheWholeGraphCountOptimisedNodes) {
   EXPECT_TRUE(check("66%").met);
   EXPECT_FALSE(check("67%").met);  // 66.67 %
   EXPECT_TRUE(check("0%").met);
+}
+
+// What profiles alone show; the profile need not name every node.
+RequirementOutcome by_profile(const std::string& text, std::vector<ProfiledNode> nodes) {
+  PlacementEvidence evidence;
+  evidence.profile = FromFile<OrtProfile>{"profile.json", {std::move(nodes), 1, 5}};
+  return check_requirement(parse_requirement(text).value(), audit_of(evidence), "m.onnx").value();
+}
+
+TEST(Requirements, ANodeIsOnTheDeviceWhenAllOfItIs) {
+  for (const bool cpu_first : {false, true}) {
+    std::vector<ProfiledNode> nodes = {ran("MatMul:m", "MatMul", kDevice, 5), ran("MatMul:m", "MatMul", kCpu, 5)};
+    if (cpu_first) std::swap(nodes[0], nodes[1]);
+    EXPECT_FALSE(by_profile("MatMul*=100%", nodes).met) << cpu_first;
+  }
+  EXPECT_TRUE(by_profile("MatMul*=100%", {ran("MatMul:m", "MatMul", kDevice, 5)}).met);
+}
+
+TEST(Requirements, WhatOnlySurroundsSuggestsIsNotShown) {
+  std::vector<ProfiledNode> ends = {ran("MatMul:m", "MatMul", kDevice, 5), ran("Add:a", "Add", kDevice, 5),
+                                    ran("Mul:y", "Mul", kDevice, 5)};
+  EXPECT_FALSE(by_profile("100%", ends).met);
+  EXPECT_THAT(by_profile("100%", ends).missing, ElementsAre("Softmax:s", "Identity:i"));
+  ends.push_back(ran("Softmax:s", "Softmax", kDevice, 5));
+  ends.push_back(ran("Identity:i", "Identity", kDevice, 5));
+  EXPECT_TRUE(by_profile("100%", ends).met);
 }
 
 TEST(Requirements, OnPatternsCountSourceNodes) {

@@ -8,6 +8,7 @@
 #include "paritas/compare/conclude.h"
 #include "paritas/locate/locate.h"
 #include "paritas/onnx/edit.h"
+#include "paritas/package/record_package.h"
 #include "paritas/project/cut_tasks.h"
 #include "paritas/project/plan.h"
 #include "paritas/project/read_parts.h"
@@ -52,13 +53,10 @@ GateSet output_gates(const Project& project, const std::vector<std::string>& out
 
 class Check {
  public:
-  explicit Check(const CheckRequest& request) : request_(request) {}
+  Check(const CheckRequest& request, CheckPlan plan, Path scratch)
+      : request_(request), scratch_(std::move(scratch)), plan_(std::move(plan)) {}
 
   Result<CheckResult> run() {
-    const auto start = std::chrono::steady_clock::now();
-    PARITAS_ASSIGN(const ScratchFolder scratch, ScratchFolder::create(request_.scratch_root));
-    scratch_ = scratch.path();
-    PARITAS_ASSIGN(plan_, plan_check(request_, scratch_));
     begin_result();
     if (plan_.project.runs_anything()) {
       PARITAS_ASSIGN(const OrtLibrary library, find_onnxruntime(request_.search));
@@ -82,7 +80,6 @@ class Check {
     result_.verdict = builder_.verdict();
     result_.reasons = builder_.reasons();
     result_.deciding = builder_.deciding();
-    result_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return std::move(result_);
   }
 
@@ -104,7 +101,28 @@ class Check {
     if (request_.progress) request_.progress(stage);
   }
 
+  // What a run came to, as a side.
+  Status take_run(const std::string& which, PlannedSide& side, Result<RunInfo> info) {
+    if (info) return open_side(side.open);
+    if (info.error().subject.empty()) info.error().subject = fmt::format("the {} ({})", which, side.open.subject);
+    return tl::make_unexpected(std::move(info).error());
+  }
+
+  Status run_package(const std::string& which, PlannedSide& side) {
+    RecordPackageRequest request;
+    request.package = &*side.package;
+    request.samples = plan_.inputs.samples;
+    request.search = request_.search;
+    request.output = side.open.path;
+    request.worker = worker_;
+    request.scratch_root = scratch_;
+    request.tool_version = request_.tool_version;
+    request.progress = [&](const std::string& stage) { progress(fmt::format("{}: {}", which, stage)); };
+    return take_run(which, side, record_package(request));
+  }
+
   Status run_side(const std::string& which, PlannedSide& side) {
+    if (side.package) return run_package(which, side);
     if (!side.target) return {};
     RecordRequest record_request;
     record_request.model = side.model;
@@ -118,10 +136,7 @@ class Check {
     record_request.memory_budget = request_.memory_budget;
     record_request.tool_version = request_.tool_version;
     record_request.progress = [&](const std::string& stage) { progress(fmt::format("{}: {}", which, stage)); };
-    auto info = record(record_request);
-    if (info) return open_side(side.open);
-    if (info.error().subject.empty()) info.error().subject = fmt::format("the {} ({})", which, side.open.subject);
-    return tl::make_unexpected(std::move(info).error());
+    return take_run(which, side, record(record_request));
   }
 
   // Names of the device's tensors in the reference's words, and the declared quantisation for both.
@@ -286,6 +301,12 @@ class Check {
       result_.steps.push_back(std::move(result));
       return {};
     }
+    if (!plan_.device.target || !plan_.reference.target) {
+      result.skipped =
+          "a package has no nodes to look into: paritas locate MODEL --device package:DIR looks at its parts";
+      result_.steps.push_back(std::move(result));
+      return {};
+    }
     LocateRequest request;
     request.model = plan_.reference.model;
     request.inputs = plan_.inputs.samples[step.sample];
@@ -315,7 +336,7 @@ class Check {
   }
 
   const CheckRequest& request_;
-  Path scratch_;
+  const Path scratch_;
   CheckPlan plan_;
   WorkerOptions worker_;
   Renames renames_;
@@ -326,6 +347,17 @@ class Check {
 
 }  // namespace
 
-Result<CheckResult> check(const CheckRequest& request) { return Check(request).run(); }
+Result<CheckResult> carry_out(const CheckRequest& request, CheckPlan plan, const Path& scratch) {
+  return Check(request, std::move(plan), scratch).run();
+}
+
+Result<CheckResult> check(const CheckRequest& request) {
+  const auto start = std::chrono::steady_clock::now();
+  PARITAS_ASSIGN(const ScratchFolder scratch, ScratchFolder::create(request.scratch_root));
+  PARITAS_ASSIGN(CheckPlan plan, plan_check(request, scratch.path()));
+  PARITAS_ASSIGN(CheckResult result, carry_out(request, std::move(plan), scratch.path()));
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return result;
+}
 
 }  // namespace paritas

@@ -107,6 +107,14 @@ TEST_F(CheckTest, OutputsOfAJudgedTaskNeedNoGateOfTheirOwn) {
   EXPECT_THAT(result.reasons, ElementsAre("y: left to the task \"classes\"", "classes: top1_agreement 1 >= 1"));
 }
 
+TEST_F(CheckTest, AGateThatIsPassedOverCoversNothing) {
+  logits({1, 2, 3}, {3, 2, 1});
+  const std::string passed_over =
+      "[[gate]]\ntask = \"*\"\noptional = true\nall = [{ metric = \"top1_agreement\", op = \">=\", value = 1 }, "
+      "{ metric = \"unmatched\", op = \"<=\", value = 0 }]\n";
+  EXPECT_EQ(must(passed_over + task_gate("top1_undecided", "<=", 0) + task_).verdict, Verdict::kNotJudged);
+}
+
 TEST_F(CheckTest, ATaskDoesNotExcuseWhatTheComparisonRefuses) {
   logits({1, 2, 3}, {1, NAN, 3});
   EXPECT_EQ(must(task_gate("top1_agreement", ">=", 0) + task_).verdict, Verdict::kDeviates);
@@ -361,7 +369,7 @@ TEST(PreparedInputs, ValuesThatDoNotFitAreRefused) {
 TEST(Init, WhatItWritesIsReadAgain) {
   const TestFolder folder;
   const Path model = Path(PARITAS_SOURCE_DIR) / "examples/detr-mini/detr_mini.onnx";
-  const auto text = make_project({model, std::nullopt, folder.path() / "paritas.toml", std::nullopt});
+  const auto text = make_project({model, std::nullopt, folder.path() / "paritas.toml", {}});
   ASSERT_TRUE(text.has_value()) << text.error().message();
   EXPECT_TRUE(parse_project(*text, "p").has_value());
   // The suggestions are lawful too: here those behind the inputs, each without its mark.
@@ -377,6 +385,28 @@ TEST(Init, WhatItWritesIsReadAgain) {
   EXPECT_EQ(all->tasks.size(), 3u);
   EXPECT_EQ(all->steps.size(), 2u);
   EXPECT_EQ(all->outputs.size(), 3u);
+}
+
+// A raw dump tells neither types nor shapes: what it was read with must be read again.
+TEST(Init, TheFileReadsTheDumpAsInitDid) {
+  const TestFolder folder;
+  const Path model = Path(PARITAS_SOURCE_DIR) / "examples/detr-mini/detr_mini.onnx";
+  std::filesystem::create_directories(folder.path() / "dump/output/Result_0");
+  folder.write("dump/output/Result_0/boxes.raw", std::string(640, '\0'));
+  folder.write("dump/output/Result_0/labels.raw", std::string(160, '\0'));
+  InitRequest request{model, folder.path() / "dump", folder.path() / "paritas.toml", {}};
+  EXPECT_FALSE(make_project(request).has_value());  // float32 or int32?
+  request.import.dtypes["labels"] = DType::kI32;
+  request.import.shapes["labels"] = {40, 1};
+  const auto text = make_project(request);
+  ASSERT_TRUE(text.has_value()) << text.error().message();
+  const auto project = parse_project(*text, "p");
+  ASSERT_TRUE(project.has_value()) << project.error().message();
+  const ProjectRecording& recording = *project->device.recording;
+  EXPECT_EQ(Path(recording.model).filename(), "detr_mini.onnx");
+  EXPECT_EQ(recording.dtypes.at("labels"), DType::kI32);
+  EXPECT_EQ(recording.shapes.at("labels"), (Shape{40, 1}));
+  EXPECT_FALSE(recording.outputs_only);
 }
 
 }  // namespace

@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "paritas/compare/pairing.h"
 #include "paritas/onnx/edit.h"
 #include "paritas/project/project.h"
-#include "paritas/vendor/import.h"
+#include "paritas/recording/recording.h"
 
 namespace paritas {
 namespace {
@@ -84,13 +85,13 @@ std::string model_part(const InitRequest& request, const std::vector<InputInfo>&
       leads_out(path) ? "paritas check --allow-outside" : "paritas check", toml_string(kProjectSchema),
       toml_string(path), leads_out(path) ? "   # outside of this folder: check needs --allow-outside" : "");
   std::string free;
+  std::set<std::string> named;
   for (const InputInfo& input : inputs)
     for (const std::string& dim : input.dims) {
       int64_t number = 0;
       const auto [end, code] = std::from_chars(dim.data(), dim.data() + dim.size(), number);
       const bool fixed = code == std::errc() && end == dim.data() + dim.size();
-      if (!fixed && dim != "?" && free.find(key(dim) + " = ") == std::string::npos)
-        free += (free.empty() ? "" : ", ") + key(dim) + " = 1";
+      if (!fixed && dim != "?" && named.insert(dim).second) free += (free.empty() ? "" : ", ") + key(dim) + " = 1";
     }
   text += free.empty() ? "# all dimensions of the inputs are fixed\n"
                        : fmt::format("# dims = {{ {} }}   # free dimensions; else they follow from the inputs\n", free);
@@ -126,6 +127,41 @@ std::string input_part(const InitRequest& request, const std::vector<InputInfo>&
   return text;
 }
 
+// "{ a = "float32", b = "int8" }"
+template <class T, class Text>
+std::string inline_table(const std::map<std::string, T>& table, Text text) {
+  std::string entries;
+  for (const auto& [name, value] : table)
+    entries += fmt::format("{}{} = {}", entries.empty() ? "" : ", ", key(name), text(value));
+  return "{ " + entries + " }";
+}
+
+// The keys of [recordings.device] that say how the dump is read: as it was just now; else as comments.
+std::string dump_keys(const InitRequest& request) {
+  const ImportOptions& import = request.import;
+  std::string text;
+  const auto file = [&](const char* name, const Path& path) {
+    const std::string relative = relative_path(path, request.output);
+    text += fmt::format("{} = {}{}\n", name, toml_string(relative),
+                        leads_out(relative) ? "   # outside of this folder: check needs --allow-outside" : "");
+  };
+  if (!is_recording(*request.dump)) file("model", request.model);  // shapes, types and roles that files do not tell
+  text += import.format.empty()
+              ? "# format = \"net-run\"   # paritas import --help lists the formats; else it is detected\n"
+              : fmt::format("format = {}\n", toml_string(import.format));
+  if (import.dtype) text += fmt::format("dtype = \"{}\"\n", name(*import.dtype));
+  text += import.dtypes.empty() ? "# dtypes = { scores = \"float32\" }\n"
+                                : fmt::format("dtypes = {}\n", inline_table(import.dtypes, [](DType dtype) {
+                                                return fmt::format("\"{}\"", name(dtype));
+                                              }));
+  text += import.shapes.empty() ? "# shapes = { scores = [1, 40] }\n"
+                                : fmt::format("shapes = {}\n", inline_table(import.shapes, to_string));
+  if (import.names) file("names", *import.names);
+  if (import.input_list) file("input_list", *import.input_list);
+  if (!import.runner.empty()) text += fmt::format("runner = {}\n", toml_string(import.runner));
+  return text + (import.outputs_only ? "" : "# ") + "outputs_only = true   # leave recorded inputs out\n";
+}
+
 std::string sides_part(const InitRequest& request) {
   const std::string head =
       "\n# A side is run on a target (paritas targets lists them) or read from a recording.\n[targets]\nreference = "
@@ -137,12 +173,9 @@ std::string sides_part(const InitRequest& request) {
            "# reference = \"dumps/host\"   # with both: leave [targets] and [inputs] out\n";
   const std::string path = relative_path(*request.dump, request.output);
   return head + marks +
-         fmt::format(
-             "\n[recordings.device]\npath = {}{}\n"
-             "# format = \"net-run\"   # paritas import --help lists the formats; else it is detected\n"
-             "# dtypes = {{ scores = \"float32\" }}\n# shapes = {{ scores = [1, 40] }}\n"
-             "# outputs_only = true   # leave recorded inputs out\n",
-             toml_string(path), leads_out(path) ? "   # outside of this folder: check needs --allow-outside" : "");
+         fmt::format("\n[recordings.device]\npath = {}{}\n", toml_string(path),
+                     leads_out(path) ? "   # outside of this folder: check needs --allow-outside" : "") +
+         dump_keys(request);
 }
 
 std::string outputs_part(const std::vector<InputInfo>& outputs) {
@@ -245,9 +278,8 @@ Result<std::string> make_project(const InitRequest& request) {
   std::vector<std::string> reference, device;
   for (const InputInfo& output : outputs) reference.push_back(output.name);
   if (request.dump) {
-    ImportOptions options;
+    ImportOptions options = request.import;
     options.model = request.model;
-    options.scratch = request.scratch;
     PARITAS_ASSIGN(const auto stream, open_any(*request.dump, options));
     for (const TensorInfo& tensor : stream->info().tensors) device.push_back(tensor.name);
   }

@@ -6,6 +6,7 @@
 
 #include "paritas/base/glob.h"
 #include "paritas/onnx/cut.h"
+#include "paritas/package/record_package.h"
 #include "paritas/project/read_parts.h"
 #include "paritas/project/task_checks.h"
 #include "paritas/runtime/inputs.h"
@@ -95,18 +96,24 @@ class Planner {
   }
 
   Status plan_side(const char* which, const ProjectSide& side, const std::string& model, PlannedSide& planned) {
-    if (side.recording) return plan_recording(*side.recording, planned.open);
+    if (side.recording) return plan_recording(which, *side.recording, planned.open);
+    planned.open.path = scratch_ / which;
+    planned.open.subject = side.target;
+    if (const auto folder = package_of_target(side.target)) {
+      PARITAS_ASSIGN(const Path path, plan_.files.resolve(folder->string()));
+      PARITAS_ASSIGN(planned.package, open_package(path));
+      return {};
+    }
     PARITAS_ASSIGN(const TargetSpec spec, TargetSpec::parse(side.target));
     PARITAS_ASSIGN(planned.target, resolve_target(spec, request_.search));
     PARITAS_ASSIGN(planned.model, plan_.files.resolve(model));
-    planned.open.path = scratch_ / which;
-    planned.open.subject = side.target;
     return {};
   }
 
-  Status plan_recording(const ProjectRecording& recording, OpenSide& open) {
+  Status plan_recording(const char* which, const ProjectRecording& recording, OpenSide& open) {
     PARITAS_ASSIGN(open.path, plan_.files.resolve(recording.path));
     open.subject = open.path.string();
+    open.options.table = std::string("recordings.") + which;
     open.options.format = recording.format;
     open.options.runner = recording.runner;
     open.options.dtype = recording.dtype;
@@ -128,6 +135,16 @@ class Planner {
 
   Result<Subjects> subjects_of(const PlannedSide& side) const {
     Subjects subjects;
+    if (side.package) {
+      for (const ContractPort& input : side.package->manifest.inputs)
+        subjects.emplace_back(input.name, Role::kInput, std::string(), input.dtype);
+      for (const ContractPort& output : side.package->manifest.outputs)
+        subjects.emplace_back(output.name, Role::kOutput, std::string(), output.dtype);
+      for (const PackageCut& cut : side.package->manifest.cuts)
+        for (const BoundaryTensor& tensor : cut.tensors)
+          subjects.emplace_back(tensor.name, Role::kIntermediate, std::string("feature"), tensor.dtype);
+      return subjects;
+    }
     if (!side.target) {
       for (const TensorInfo& tensor : side.open.info().tensors)
         subjects.emplace_back(tensor.name, tensor.role, std::string(), tensor.dtype);
@@ -178,7 +195,9 @@ class Planner {
         if (!holds(reference, output))
           return usage_error(fmt::format("{}, task \"{}\"", project.subject, task.name),
                              fmt::format("the reference has no tensor \"{}\"", output), "it has: " + joined(reference));
-    PARITAS_ASSIGN(const auto notes, check_gates_match(project.gates, subjects));  // the comparison notes them
+    PARITAS_ASSIGN(
+        const auto notes,
+        check_gates_match(project.gates, subjects, "declare it under [outputs.NAME]"));  // the comparison notes them
     return {};
   }
 
@@ -192,6 +211,8 @@ class Planner {
   }
 
   Status check_fed(const PlannedSide& side) const {
+    if (side.package)
+      for (const NamedTensors& sample : plan_.inputs.samples) PARITAS_TRY(check_package_inputs(*side.package, sample));
     if (!side.target) return {};
     PARITAS_ASSIGN(const Model model, Model::load(side.model));
     for (const NamedTensors& sample : plan_.inputs.samples) {
@@ -221,6 +242,10 @@ class Planner {
 
   Status check_steps() const {
     for (const ProjectStep& step : plan_.project.steps) {
+      if (plan_.reference.package && std::holds_alternative<SizeProbeStep>(step))
+        return usage_error(plan_.project.subject,
+                           "the step \"size-probe\" runs a model, but the reference is a package",
+                           "name a target as the reference, or leave the step out");
       const auto* locate = std::get_if<LocateStep>(&step);
       if (locate != nullptr && locate->sample >= plan_.inputs.samples.size())
         return usage_error(plan_.project.subject,

@@ -77,9 +77,10 @@ Status read_outputs(const Json& json, Project& project) {
         std::find(known_roles().begin(), known_roles().end(), output.role) == known_roles().end())
       return usage_error(where, fmt::format("\"{}\" is not a role", output.role), "roles are " + joined(known_roles()));
     PARITAS_TRY(reader.quantisation("quantisation", output.quantisation));
+    PARITAS_TRY(reader.text("meaning", output.meaning));
     PARITAS_TRY(reader.finish());
-    if (output.role.empty() && !output.quantisation)
-      return usage_error(where, "declares nothing", "give it a role or a quantisation, or leave it out");
+    if (output.role.empty() && !output.quantisation && output.meaning.empty())
+      return usage_error(where, "declares nothing", "give it a role, a quantisation or a meaning, or leave it out");
     project.outputs.push_back(std::move(output));
   }
   return {};
@@ -163,7 +164,40 @@ Status read_gates(SpecReader& root, Project& project) {
   return {};
 }
 
+// [package]: gates of the CPU parts are read here, before anything that could be looked at.
+Status read_package(const Json& json, Project& project) {
+  const std::string where = project.subject + ", [package]";
+  ProjectPackage& package = project.package;
+  package.declared = true;
+  PARITAS_ASSIGN(SpecReader reader, table(json, where));
+  PARITAS_TRY(reader.texts("cuts", package.cuts));
+  PARITAS_TRY(reader.texts("boundary", package.boundary));
+  if (const Json* gates = reader.raw("cpu_gates")) {
+    PARITAS_ASSIGN(package.cpu_gates, gates_from_json(*gates, where + ", cpu_gates"));
+    const std::string text = dump_json(*gates, -1);
+    package.cpu_gates.sha256 = sha256_hex(std::as_bytes(std::span(text)));
+  }
+  if (const Json* parts = reader.raw("part")) {
+    if (!parts->is_array()) return usage_error(where, "\"part\" must be a list of tables", "write [[package.part]]");
+    for (const Json& entry : *parts) {
+      PARITAS_ASSIGN(SpecReader part, table(entry, where + ", part"));
+      ProjectPart made;
+      for (const auto& [key, value] : {std::pair("name", &made.name), std::pair("target", &made.target)}) {
+        PARITAS_TRY(part.require(key));
+        PARITAS_TRY(part.text(key, *value));
+      }
+      PARITAS_TRY(part.finish());
+      package.parts.push_back(std::move(made));
+    }
+  }
+  return reader.finish();
+}
+
 Status check_consistent(const Project& p) {
+  for (const std::string& name : p.package.cuts)
+    if (std::none_of(p.cuts.begin(), p.cuts.end(), [&](const NamedPositions& cut) { return cut.name == name; }))
+      return usage_error(p.subject + ", [package]", fmt::format("names the cut \"{}\", which [cuts] lacks", name),
+                         fmt::format("declare it: [cuts] {} = [\"tensor\"]", name));
   if (p.runs_anything() && p.model.reference.empty())
     return usage_error(p.subject, "a target is to be run, but there is no model",
                        "add [model] reference = \"model.onnx\"");
@@ -225,11 +259,13 @@ Result<Project> parse_project(const std::string& text, const std::string& subjec
   if (const Json* pairing = root.raw("pairing")) PARITAS_TRY(read_pairing(*pairing, project));
   if (const Json* tasks = root.raw("task")) {
     PARITAS_ASSIGN(project.tasks, read_tasks(*tasks, subject));
+    project.tasks_json = *tasks;
   }
   PARITAS_TRY(read_positions(root, project));
   if (const Json* steps = root.raw("step")) {
     PARITAS_ASSIGN(project.steps, read_steps(*steps, subject));
   }
+  if (const Json* package = root.raw("package")) PARITAS_TRY(read_package(*package, project));
   PARITAS_TRY(root.finish());
   PARITAS_TRY(check_consistent(project));
   return project;

@@ -38,6 +38,7 @@ struct ProjectInput {
   std::optional<DType> dtype;               // of kValue and of raw files
   std::optional<Shape> shape;
   std::optional<QuantisationRule> quantisation;  // between a float and a quantised side
+  std::string meaning;                           // to an application, in words; empty: none
 };
 
 // A recording, or what another tool wrote.
@@ -61,6 +62,7 @@ struct ProjectOutput {
   std::string name;
   std::string role;                          // empty: none
   std::optional<Quantisation> quantisation;  // of integers whose recording has none
+  std::string meaning;                       // to an application, in words; empty: none
 };
 
 struct ProjectTask {
@@ -93,6 +95,18 @@ struct NamedPositions {
   std::vector<std::string> tensors;
 };
 
+// How `paritas split` delivers the model.
+struct ProjectPart {
+  std::string name, target;
+};
+struct ProjectPackage {
+  bool declared = false;
+  std::vector<std::string> cuts;      // names of [cuts], in the order of the parts; empty: the only one there is
+  std::vector<ProjectPart> parts;     // empty: the device's target, then the CPU
+  std::vector<std::string> boundary;  // names of the tensors handed over; empty: feature_0, feature_1...
+  GateSet cpu_gates;                  // of CPU parts fed with the reference's tensors; empty: the project's gates
+};
+
 struct Project {
   std::string subject;  // of errors: the file
   std::string sha256;   // of the file's bytes
@@ -105,6 +119,8 @@ struct Project {
   std::vector<RankedPair> ranked;
   bool inputs_unverified = false;
   std::vector<ProjectTask> tasks;
+  Json tasks_json = Json::array();  // the same as declared
+  ProjectPackage package;
   std::vector<NamedPositions> cuts;
   std::vector<std::string> probes;  // nodes, tensors or patterns, in the user's order
   GateSet gates;

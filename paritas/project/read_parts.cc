@@ -122,6 +122,7 @@ Result<ProjectInput> read_input(const std::string& name, const Json& json, const
   if (const Json* rule = reader.raw("quantisation")) {
     PARITAS_ASSIGN(input.quantisation, quantisation_rule_from_json(*rule, fmt::format("{}, quantisation", where)));
   }
+  PARITAS_TRY(reader.text("meaning", input.meaning));
   PARITAS_TRY(reader.finish());
   PARITAS_TRY(check_input(input, where));
   return input;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "paritas/compare/compare.h"
+#include "paritas/recording/named_tensors.h"
 
 namespace paritas {
 namespace {
@@ -22,12 +23,6 @@ Result<std::string> disagreement(const Tensor& declared, const Tensor& recorded,
   return fmt::format("{} of {} elements differ", pair.metrics->differing, pair.metrics->count);
 }
 
-const Tensor* find(const NamedTensors& tensors, const std::string& name) {
-  for (const auto& [other, tensor] : tensors)
-    if (other == name) return &tensor;
-  return nullptr;
-}
-
 }  // namespace
 
 Result<RecordedInputs> hold_against_declared(const std::vector<NamedTensors>& declared,
@@ -38,7 +33,7 @@ Result<RecordedInputs> hold_against_declared(const std::vector<NamedTensors>& de
   for (uint64_t i = 0; i < count; ++i) {
     PARITAS_ASSIGN(const Sample sample, recorded.sample(i));
     for (const auto& [name, tensor] : declared[declared.size() == 1 ? 0 : i]) {
-      const Tensor* found = find(sample.tensors, name);
+      const Tensor* found = find_tensor(sample.tensors, name);
       const TensorInfo* info = recorded.info().find(name);
       if (found == nullptr || info == nullptr) {
         held.absent.insert(name);

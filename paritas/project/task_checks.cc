@@ -147,10 +147,15 @@ bool compares_sides(const ProjectTask& task, const GateSet& gates) {
             among({"max_probability_difference", "mean_probability_difference", "max_top1_probability_difference",
                    "max_kl_divergence", "mean_kl_divergence", "accuracy_drop", "accuracy_drop_high"}));
   };
-  for (const Gate* gate : gates.for_task(task.name))
+  const auto known = figures_of(task);
+  for (const Gate* gate : gates.for_task(task.name)) {
+    // One that is passed over judges nothing.
+    const auto fits = known ? fit(*gate, task.name, *known) : Result<Fit>(Fit::kPassedOver);
+    if (!fits || *fits == Fit::kPassedOver) continue;
     if (std::all_of(gate->any.begin(), gate->any.end(),
                     [&](const auto& all) { return std::any_of(all.begin(), all.end(), compares); }))
       return true;
+  }
   return false;
 }
 

@@ -1,4 +1,5 @@
 #include "paritas/recording/provenance.h"
+#include "paritas/recording/placement_counts_json.h"
 
 #include <algorithm>
 #include <array>
@@ -99,6 +100,8 @@ Result<TensorInfo> tensor_from_json(const Json& json, const std::string& subject
   return tensor;
 }
 
+}  // namespace
+
 Result<PlacementCounts> placement_from_json(const Json& json, const std::string& subject) {
   PlacementCounts placement;
   PARITAS_ASSIGN(placement.requested, json_string(json, "requested", subject));
@@ -111,8 +114,6 @@ Result<PlacementCounts> placement_from_json(const Json& json, const std::string&
   placement.evidence = texts_or_empty(json, "evidence");
   return placement;
 }
-
-}  // namespace
 
 std::string_view name(Role role) { return kRoleNames[static_cast<size_t>(role)]; }
 

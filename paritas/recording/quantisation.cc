@@ -13,6 +13,11 @@ Result<Affine> affine_of(const Quantisation& q, const Shape& shape, const std::s
   };
   Affine affine;
   affine.scale = q.scale;
+  // Beyond, q - zero_point loses bits in double, and different codes become one value.
+  constexpr int64_t kLargestZeroPoint = int64_t{1} << 31;
+  for (const int64_t zero : q.zero_point)
+    if (zero > kLargestZeroPoint || zero < -kLargestZeroPoint)
+      return refuse(fmt::format("the zero point {} is beyond 32 bits", zero));
   for (const int64_t zero : q.zero_point) affine.zero_point.push_back(static_cast<double>(zero));
   if (affine.zero_point.size() <= 1)
     affine.zero_point.resize(affine.scale.size(), affine.zero_point.empty() ? 0 : affine.zero_point[0]);

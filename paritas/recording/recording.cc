@@ -177,6 +177,11 @@ class LooseStream : public SampleStream {
 
 }  // namespace
 
+bool is_recording(const Path& path) {
+  std::error_code code;
+  return std::filesystem::exists(path / kRunIndex, code);
+}
+
 Result<std::unique_ptr<SampleStream>> open_samples(const Path& path, const OpenOptions& options) {
   std::error_code code;
   const auto status = std::filesystem::status(path, code);
@@ -198,6 +203,11 @@ Result<std::unique_ptr<SampleStream>> open_samples(const Path& path, const OpenO
     return input_error(path.string(), "is neither a recording folder nor a .npy or .safetensors file");
   }
   return std::unique_ptr<SampleStream>(std::make_unique<LooseStream>(path, std::move(tensors)));
+}
+
+Result<Json> read_run_index(const Path& folder) {
+  PARITAS_ASSIGN(const std::string text, read_text(folder / kRunIndex));
+  return parse_json(text, (folder / kRunIndex).string());
 }
 
 Result<RecordingWriter> RecordingWriter::create(const Path& folder, bool overwrite) {

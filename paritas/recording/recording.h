@@ -13,8 +13,14 @@ struct OpenOptions {
   bool verify_hashes = false;
 };
 
+// A folder with run.json: its files have hashes.
+bool is_recording(const Path& path);
+
 // A recording folder, or a single .npy or .safetensors file, which is one sample of outputs without provenance.
 Result<std::unique_ptr<SampleStream>> open_samples(const Path& path, const OpenOptions& options);
+
+// The index of a finished recording, as it stands in run.json.
+Result<Json> read_run_index(const Path& folder);
 
 // The folder appears under its name only on finish(), run.json written last.
 class RecordingWriter {

@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
+#include "paritas/project/check.h"
 #include "paritas/report/cross_matrix_report.h"
 #include "paritas/report/reports.h"
+#include "paritas/report/visible.h"
 
 namespace paritas {
 namespace {
@@ -13,8 +15,8 @@ std::string short_hash(const std::string& sha256) { return sha256.substr(0, 12);
 // Figures that people read first, for each kind of task.
 std::string task_line(const TaskResult& task) {
   if (const auto* detection = std::get_if<DetectionResult>(&task.result))
-    return fmt::format("{} of {} boxes matched, {} on the device", detection->matched, detection->reference_boxes,
-                       detection->device_boxes);
+    return fmt::format("{} of {} box{} matched, {} on the device", detection->matched, detection->reference_boxes,
+                       detection->reference_boxes == 1 ? "" : "es", detection->device_boxes);
   if (const auto* classes = std::get_if<ClassificationResult>(&task.result))
     return fmt::format("{} of {} rows keep the first class", classes->top1_same, classes->judged);
   const auto& command = std::get<CommandResult>(task.result);
@@ -27,7 +29,7 @@ std::string task_line(const TaskResult& task) {
 std::string tasks_text(const CheckResult& result, const Style& style) {
   std::string out;
   for (const TaskResult& task : result.tasks) {
-    out += fmt::format("Task       {}: {} ({})\n", task.name, name(task.verdict), task_line(task));
+    out += fmt::format("Task       {}: {} ({})\n", visible(task.name), name(task.verdict), task_line(task));
     for (const TaskGate& gate : task.gates)
       out += wrap(fmt::format("{}{}", gate.text,
                               gate.verdict == Verdict::kPass ? "" : fmt::format(" ({})", name(gate.verdict))),
@@ -46,7 +48,7 @@ std::string tasks_text(const CheckResult& result, const Style& style) {
 std::string steps_text(const CheckResult& result, const Style& style) {
   std::string out;
   for (const StepResult& step : result.steps) {
-    if (!step.skipped.empty()) out += fmt::format("Step       {}: {}\n", step.type, step.skipped);
+    if (!step.skipped.empty()) out += fmt::format("Step       {}: {}\n", step.type, visible(step.skipped));
     if (step.size_probe)
       out += wrap(fmt::format("{}: {}", step.type, step.size_probe->text), "Step       ", "           ", style.width);
     if (!step.locate) continue;
@@ -68,13 +70,13 @@ std::string inputs_text(const CheckResult& result, const Style& style) {
   std::string out;
   for (const CheckedInput& input : result.inputs) {
     const FrozenTensor& first = input.tensors.front();
-    out += fmt::format("Input      {}: {} {}, {}{}, sha256 {}\n", input.name, name(first.dtype), to_string(first.shape),
-                       first.file.empty() ? "declared value" : first.file,
+    out += fmt::format("Input      {}: {} {}, {}{}, sha256 {}\n", visible(input.name), name(first.dtype),
+                       to_string(first.shape), first.file.empty() ? "declared value" : first.file,
                        input.tensors.size() > 1 ? fmt::format(" and {} more", input.tensors.size() - 1) : "",
                        short_hash(first.tensor_sha256));
     if (!style.verbose) continue;
     for (size_t i = 1; i < input.tensors.size(); ++i)
-      out += fmt::format("             {}, sha256 {}\n", input.tensors[i].file,
+      out += fmt::format("             {}, sha256 {}\n", visible(input.tensors[i].file),
                          short_hash(input.tensors[i].tensor_sha256));
   }
   return out;
@@ -82,20 +84,34 @@ std::string inputs_text(const CheckResult& result, const Style& style) {
 
 }  // namespace
 
+std::string simulated_note(const RunInfo& device) {
+  return device.target.rfind("sim:", 0) == 0 ? fmt::format(" ({}: simulated, each result rounded)", device.target) : "";
+}
+
+Json complete_json(const CheckResult& result) {
+  Json json = to_json(result);
+  for (size_t i = 0; i < result.steps.size(); ++i) {
+    const auto& located = result.steps[i].locate;
+    if (located && located->cross_matrices)
+      json["steps"][i]["locate"]["cross_matrix"] = cross_matrix_json(*located->cross_matrices);
+  }
+  return json;
+}
+
 std::string terminal(const CheckResult& result, const Style& style) {
   std::string out = banner(style, result.verdict);
   const size_t shown = style.verbose ? result.reasons.size() : std::min(result.reasons.size(), kDefaultReasons);
   for (size_t i = 0; i < shown; ++i)
-    out += (i == 0 ? "   " : std::string(name(result.verdict).size() + 3, ' ')) + result.reasons[i] + "\n";
+    out += (i == 0 ? "   " : std::string(name(result.verdict).size() + 3, ' ')) + visible(result.reasons[i]) + "\n";
   if (shown < result.reasons.size())
     out += fmt::format("{}... and {} more (--verbose)\n", std::string(name(result.verdict).size() + 3, ' '),
                        result.reasons.size() - shown);
-  out += fmt::format("\nChecked    {} against {}, {} sample{}\n", result.device, result.reference,
+  out += fmt::format("\nChecked    {} against {}, {} sample{}\n", visible(result.device), visible(result.reference),
                      result.comparison.samples, result.comparison.samples == 1 ? "" : "s");
   out += inputs_text(result, style);
   if (const auto& placement = result.comparison.device_info.placement; placement && placement->total() > 0)
-    out += fmt::format("Ran on     {} of {} nodes on {}\n", placement->on(placement->requested), placement->total(),
-                       placement->requested);
+    out += fmt::format("Ran on     {} of {} nodes on {}{}\n", placement->on(placement->requested), placement->total(),
+                       placement->requested, simulated_note(result.comparison.device_info));
   out += tasks_text(result, style) + steps_text(result, style) + "\n";
   const CompareResult& comparison = result.comparison;
   out += comparison_table(comparison, style);

@@ -3,14 +3,16 @@
 
 #include <fmt/format.h>
 
+#include "paritas/compare/summary.h"
 #include "paritas/report/reports.h"
+#include "paritas/report/visible.h"
 
 namespace paritas {
 namespace {
 
 // Quoted when it must be; a leading character that spreadsheets take for a formula is kept behind a quote mark.
 std::string field(const std::string& text) {
-  std::string out = text;
+  std::string out = visible(text, {.lines = true});
   if (!out.empty() && (out[0] == '=' || out[0] == '+' || out[0] == '@' ||
                        (out[0] == '-' && out.size() > 1 && !(out[1] >= '0' && out[1] <= '9') && out[1] != 'i')))
     out.insert(out.begin(), '\'');
@@ -23,9 +25,12 @@ std::string field(const std::string& text) {
 // As JSON writes it: enough digits to read the same value back; nan, inf, -inf.
 std::string value(double v) { return fmt::format("{}", v); }
 
+// Empty for plain integers.
+std::string energy(const PairMetrics& m, double v) { return has_energy(m) ? value(v) : std::string(); }
+
 std::string workflow_text(const std::string& text, bool property) {
   std::string out;
-  for (char c : text) {
+  for (char c : visible(text, {.lines = true})) {
     if (c == '%')
       out += "%25";
     else if (c == '\r')
@@ -55,9 +60,12 @@ std::string csv(const CompareResult& result) {
                        side ? field(to_string(side->shape)) : "");
     if (t.metrics) {
       const PairMetrics& m = *t.metrics;
-      out +=
-          fmt::format("{},{},{},{},{},{},{},{},{},{},", value(m.mean_abs), value(m.mse), value(m.rmse), value(m.cosine),
-                      value(m.max_abs), m.max_abs_index, value(m.nmse), value(m.sqnr_db), m.differing, m.count);
+      if (m.names)
+        out += fmt::format(",,,,,,,,{},{},", m.differing, m.count);
+      else
+        out += fmt::format("{},{},{},{},{},{},{},{},{},{},", value(m.mean_abs), value(m.mse), value(m.rmse),
+                           energy(m, m.cosine), value(m.max_abs), m.max_abs_index, energy(m, m.nmse),
+                           energy(m, m.sqnr_db), m.differing, m.count);
       out += m.steps ? fmt::format("{},{},", value(m.steps->max), value(m.steps->mean)) : ",,";
     } else {
       out += ",,,,,,,,,,,,";

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "paritas/judge/metric_table.h"
+#include "paritas/report/visible.h"
 
 namespace paritas {
 namespace {
@@ -21,6 +22,8 @@ const char* outcome_name(CellOutcome outcome) {
       return "not judged";
     case CellOutcome::kFailed:
       return "not measured";
+    case CellOutcome::kDrawn:
+      return "cannot tell";
   }
   return "";
 }
@@ -40,6 +43,7 @@ const TensorComparison* shown_output(const MatrixCell& cell) {
 
 std::string outcome_text(const MatrixCell& cell, const CrossMatrix* matrix) {
   if (!cell.failure.empty()) return "not measured";
+  if (cell.outcome == CellOutcome::kDrawn) return "cannot tell: random operators";
   if (!cell.front_on_device && !cell.rear_on_device && matrix != nullptr) {
     if (matrix->split == SplitStatus::kExact) return "equals the whole, bit for bit";
     if (matrix->split == SplitStatus::kOptimiser) return "equals the whole with optimisation off";
@@ -64,9 +68,10 @@ void add_row(Table& table, const std::string& front, const std::string& rear, co
 std::string cut_line(const CrossMatrix& matrix, const Style& style) {
   uint64_t bytes = 0;
   for (const CutTensorRow& row : matrix.tensors) bytes += row.bytes;
-  return bold(style, "Cut") + fmt::format(" \"{}\"   {} tensor{}, {} bytes; {} nodes in front, {} behind\n",
-                                          matrix.name, matrix.tensors.size(), matrix.tensors.size() == 1 ? "" : "s",
-                                          with_thousands(bytes), with_thousands(matrix.front_nodes),
+  return bold(style, "Cut") + fmt::format(" \"{}\"   {} tensor{}, {} bytes; {} node{} in front, {} behind\n",
+                                          visible(matrix.name), matrix.tensors.size(),
+                                          matrix.tensors.size() == 1 ? "" : "s", with_thousands(bytes),
+                                          with_thousands(matrix.front_nodes), matrix.front_nodes == 1 ? "" : "s",
                                           with_thousands(matrix.rear_nodes));
 }
 
@@ -80,7 +85,7 @@ std::string front_error_line(const CrossMatrix& matrix) {
   }
   if (worst == nullptr) return {};
   return fmt::format("  device's front half: lowest cosine {} of {} tensor{} of the cut, at {}\n",
-                     cosine_text(*worst->metrics), measured, measured == 1 ? "" : "s", worst->name);
+                     cosine_text(*worst->metrics), measured, measured == 1 ? "" : "s", visible(worst->name));
 }
 
 std::string share(const PlacementCounts& counts) {
@@ -91,7 +96,8 @@ std::string share(const PlacementCounts& counts) {
 std::string block(const CrossMatrix& matrix, const CrossMatrices& all, bool simulated, const Style& style) {
   std::string out = cut_line(matrix, style);
   if (style.verbose)
-    for (const CutTensorRow& row : matrix.tensors) out += fmt::format("  at {} {}\n", row.name, to_string(row.shape));
+    for (const CutTensorRow& row : matrix.tensors)
+      out += fmt::format("  at {} {}\n", visible(row.name), to_string(row.shape));
   std::string output;
   for (const MatrixCell& cell : matrix.cells)
     if (const TensorComparison* t = shown_output(cell); t != nullptr && output.empty()) output = t->name;
@@ -130,7 +136,7 @@ Json cell_json(const MatrixCell& cell) {
   json["outputs"] = Json::array();
   for (const TensorComparison& t : cell.outputs) {
     Json output = to_json(t);
-    if (t.metrics) {
+    if (t.metrics && !t.metrics->names) {
       output["reference"]["max"] = json_number(t.metrics->reference_max);
       output["device"]["max"] = json_number(t.metrics->device_max);
     }

@@ -1,4 +1,5 @@
 #include "paritas/report/groups_report.h"
+#include "paritas/report/visible.h"
 
 #include <fmt/format.h>
 
@@ -75,7 +76,7 @@ std::string group_block(const GroupReport& report, const Style& style) {
       cells.push_back(std::move(cell));
     table.row(std::move(cells));
   }
-  std::string out = bold(style, "Groups") + fmt::format("         {}, {} error\n", report.tensor, report.run);
+  std::string out = bold(style, "Groups") + fmt::format("         {}, {} error\n", visible(report.tensor), report.run);
   out += table.render(style, "  ");
   if (report.figures.groups > shown) out += fmt::format("     ... {} more\n", report.figures.groups - shown);
   for (const UnevenSet& set : report.figures.uneven)

@@ -46,7 +46,7 @@ std::string outcome_text(const InjectionExperiment& experiment) {
   if (experiment.equal) return "equal to the bit";
   std::string out;
   for (const OutputRow& row : experiment.outputs) {
-    if (!row.pair.metrics || row.class_ids || row.pair.metrics->differing == 0) continue;
+    if (!row.pair.metrics || row.class_ids() || row.pair.metrics->differing == 0) continue;
     const PairMetrics& m = *row.pair.metrics;
     out += (out.empty() ? "" : "; ") + fmt::format("{}: cosine {}, max {} -> {}", row.pair.name, number(m.cosine, 4),
                                                    number(m.reference_max), number(m.device_max));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "paritas/report/reports.h"
+#include "paritas/report/visible.h"
 
 namespace paritas {
 namespace {
@@ -14,7 +15,7 @@ std::string ports(const std::vector<InspectedTensor>& list, const std::string& t
   for (size_t i = 0; i < list.size(); ++i)
     out += fmt::format("{}{} {} {}\n",
                        i == 0 ? bold(style, title) + std::string(12 - title.size(), ' ') : std::string(12, ' '),
-                       list[i].name, list[i].dtype, list[i].shape);
+                       visible(list[i].name), visible(list[i].dtype), visible(list[i].shape));
   return out;
 }
 
@@ -22,8 +23,8 @@ std::string model_text(const Inspection& m, const Style& style) {
   std::string opsets;
   for (const auto& [domain, version] : m.opsets)
     opsets += fmt::format("{}{} {}", opsets.empty() ? "" : ", ", domain, version);
-  std::string out = fmt::format("{}: {}, IR {}, opset {}, made by {}\n", m.path, m.kind, m.ir_version, opsets,
-                                m.producer.empty() ? "an unnamed producer" : m.producer);
+  std::string out = fmt::format("{}: {}, IR {}, opset {}, made by {}\n", visible(m.path), m.kind, m.ir_version,
+                                visible(opsets), m.producer.empty() ? "an unnamed producer" : visible(m.producer));
   out += fmt::format("{} nodes, {} bytes of initialisers\n\n", with_thousands(m.nodes), with_thousands(m.weight_bytes));
   out += ports(m.inputs, "inputs", style) + ports(m.outputs, "outputs", style) + "\n";
   std::vector<std::pair<std::string, uint64_t>> ops(m.ops.begin(), m.ops.end());
@@ -83,7 +84,7 @@ Json tensors_json(const std::vector<InspectedTensor>& tensors) {
 std::string terminal(const Inspection& i, const Style& style) {
   if (!i.ops.empty() || i.kind == "ONNX model")
     return model_text(i, style) + (style.verbose ? "\n" + tensor_table(i, style) : std::string());
-  std::string out = fmt::format("{}: {}, {} sample{}, {} tensor{}\n", i.path, i.kind, i.samples,
+  std::string out = fmt::format("{}: {}, {} sample{}, {} tensor{}\n", visible(i.path), i.kind, i.samples,
                                 i.samples == 1 ? "" : "s", i.tensors.size(), i.tensors.size() == 1 ? "" : "s");
   if (i.run) {
     out += run_text(*i.run) + "\n";

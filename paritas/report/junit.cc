@@ -5,16 +5,13 @@
 #include <pugixml.hpp>
 
 #include "paritas/report/reports.h"
+#include "paritas/report/visible.h"
 
 namespace paritas {
 namespace {
 
-// XML 1.0 knows no control characters but tab and line ends.
-std::string xml_text(std::string text) {
-  for (char& c : text)
-    if (static_cast<unsigned char>(c) < 0x20 && c != '\t' && c != '\n' && c != '\r') c = '?';
-  return text;
-}
+// XML 1.0 knows no control characters but tab and line ends, and nothing that is no UTF-8.
+std::string xml_text(const std::string& text) { return visible(text, {.lines = true}); }
 
 // One suite. What is not judged is skipped, what is invalid is an error.
 class Suite {
@@ -50,9 +47,7 @@ class Suite {
   }
 
   void add_tensors(const CompareResult& result) {
-    for (const TensorComparison& t : result.tensors)
-      add("paritas.compare", result.reference_samples > 1 ? fmt::format("{} ({})", t.name, t.sample) : t.name,
-          t.verdict, t.rule);
+    for (const TensorComparison& t : result.tensors) add_tensor(result, t);
   }
 
   std::string text() {
@@ -66,6 +61,14 @@ class Suite {
   }
 
  private:
+  void add_tensor(const CompareResult& result, const TensorComparison& t) {
+    // Passing without having been compared (missing, and no gate asks for it) is no passed test.
+    const Verdict verdict =
+        t.verdict == Verdict::kPass && !t.compared() && t.role != Role::kInput ? Verdict::kNotJudged : t.verdict;
+    add("paritas.compare", result.reference_samples > 1 ? fmt::format("{} ({})", t.name, t.sample) : t.name, verdict,
+        t.rule);
+  }
+
   pugi::xml_document document_;
   pugi::xml_node suite_;
   unsigned tests_ = 0, failures_ = 0, errors_ = 0, skipped_ = 0;

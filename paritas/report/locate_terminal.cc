@@ -4,12 +4,14 @@
 
 #include <fmt/format.h>
 
+#include "paritas/report/consistency_report.h"
 #include "paritas/report/cross_matrix_report.h"
 #include "paritas/report/finding_text.h"
 #include "paritas/report/groups_report.h"
 #include "paritas/report/probe_checks_report.h"
 #include "paritas/report/reports.h"
 #include "paritas/report/search_report.h"
+#include "paritas/report/visible.h"
 
 namespace paritas {
 namespace {
@@ -24,7 +26,7 @@ std::string outputs_table(const LocateResult& result, const Style& style) {
     std::vector<std::string> cells = {t.name};
     if (!t.metrics) {
       cells.insert(cells.end(), {"-", "-", "-", "-", std::string(name(t.status))});
-    } else if (row.class_ids) {
+    } else if (row.class_ids()) {
       const PairMetrics& m = *t.metrics;
       cells.insert(cells.end(),
                    {"", "", "", "", fmt::format("{} of {} differ (integers: no cosine)", m.differing, m.count)});
@@ -75,7 +77,7 @@ std::string tie_lines(const DecisionReport& d, const Style& style) {
                                             : fmt::format("; the {} error is enough", tie.explained_by);
     out += wrap(text, indent, indent, style.width);
   } else if (d.tie && !d.tie->not_taken.empty()) {
-    out += indent + "no margin: " + d.tie->not_taken + "\n";
+    out += indent + "no margin: " + visible(d.tie->not_taken) + "\n";
   }
   if (!d.outputs.empty()) {
     std::string text = "decides over ";
@@ -94,8 +96,8 @@ std::string decisions_lines(const LocateResult& result, const Style& style) {
     if (!d.changed() || (shown == 3 && !style.verbose)) continue;
     out += shown++ == 0 ? bold(style, "Decisions") + "      " : std::string(15, ' ');
     out += d.picks == d.moved
-               ? fmt::format("{}: {} of {} changed\n", d.node, d.moved, d.count)
-               : fmt::format("{}: {} of {} moved, {} picked otherwise\n", d.node, d.moved, d.count, d.picks);
+               ? fmt::format("{}: {} of {} changed\n", visible(d.node), d.moved, d.count)
+               : fmt::format("{}: {} of {} moved, {} picked otherwise\n", visible(d.node), d.moved, d.count, d.picks);
     out += tie_lines(d, style);
   }
   const auto changed = static_cast<size_t>(std::count_if(result.decisions.begin(), result.decisions.end(),
@@ -136,8 +138,14 @@ const NodeRow* row_of(const LocateResult& result, const std::string& node) {
 
 std::string ranked_table(const LocateResult& result, const Style& style) {
   if (result.ranked.empty()) return {};
-  Table table({"#", "node", "op", "local NMSE", "x storage", "accumulated", "representable"},
-              {true, false, false, true, true, true, false});
+  // Beside the size of an error what it does, where that was asked for: a large one may be harmless.
+  std::vector<std::string> header = {"#", "node", "op", "local NMSE", "x storage", "accumulated", "representable"};
+  std::vector<bool> right = {true, false, false, true, true, true, false};
+  if (result.injected_largest) {
+    header.insert(header.begin() + 4, "injected");
+    right.insert(right.begin() + 4, true);
+  }
+  Table table(std::move(header), std::move(right));
   size_t count = 0;
   for (const std::string& node : result.ranked) {
     const NodeRow* row = row_of(result, node);
@@ -147,9 +155,16 @@ std::string ranked_table(const LocateResult& result, const Style& style) {
     const PairMetrics& m = row->local->metrics;
     const PairMetrics* acc = row->best_accumulated();
     const std::string local = m.nonfinite.device_only > 0 ? "nan/inf" : scientific(m.nmse);
-    table.row({std::to_string(count), node, row->op, local,
-               row->local->x_baseline ? number(*row->local->x_baseline, 3) + " x" : "-",
-               acc == nullptr ? "-" : number(acc->cosine, 4) + " cos", range_cell(*row)});
+    std::vector<std::string> cells = {std::to_string(count),
+                                      node,
+                                      row->op,
+                                      local,
+                                      row->local->x_baseline ? number(*row->local->x_baseline, 3) + " x" : "-",
+                                      acc == nullptr ? "-" : number(acc->cosine, 4) + " cos",
+                                      range_cell(*row)};
+    if (result.injected_largest)
+      cells.insert(cells.begin() + 4, row->sensitivity ? scientific(*row->sensitivity) : "-");
+    table.row(std::move(cells));
   }
   std::string out = bold(style, "Worst local errors") + " (each island fed with reference inputs, on the device)\n";
   out += table.render(style, "  ");
@@ -182,9 +197,11 @@ std::string coverage_line(const LocateResult& result) {
 std::string diagnosis(const LocateResult& result, const Style& style) {
   std::string out = decisions_lines(result, style);
   out += wrap(coverage_line(result), bold(style, "Tensors") + "        ", std::string(15, ' '), style.width) + "\n";
+  out += graphs_block(result, style);
   out += ranked_table(result, style) + "\n";
   if (!result.first_divergence.empty())
-    out += bold(style, "First divergence") + "   " + result.first_divergence + "; what deviates behind it inherits\n\n";
+    out += bold(style, "First divergence") + "   " + visible(result.first_divergence) +
+           "; what deviates behind it inherits\n\n";
   return out;
 }
 
@@ -200,8 +217,10 @@ std::string times(const LocateResult& result) {
 std::string terminal(const LocateResult& result, const Style& style) {
   std::string out = banner(style, result.verdict);
   const std::string pad(name(result.verdict).size() + 3, ' ');
-  for (size_t i = 0; i < result.reasons.size() && i < 3; ++i) out += (i == 0 ? "   " : pad) + result.reasons[i] + "\n";
+  for (size_t i = 0; i < result.reasons.size() && i < 3; ++i)
+    out += (i == 0 ? "   " : pad) + visible(result.reasons[i]) + "\n";
   out += "\n" + outputs_table(result, style) + "\n";
+  if (result.consistency) out += consistency_block(*result.consistency, style) + "\n";
   out += placement_line(result, style);
   if (result.cross_matrices)
     out += "\n" + cross_matrix_blocks(*result.cross_matrices, !result.device_simulated.empty(), style);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "paritas/report/reports.h"
+#include "paritas/report/visible.h"
 
 namespace paritas {
 namespace {
@@ -19,22 +20,35 @@ std::string pair_cell(const TensorComparison& t) {
   if (m.codes)
     return fmt::format("{} differ, step {} max, {} mean", with_thousands(m.differing), m.codes->max_step,
                        number(m.codes->mean_step, 3));
-  if (is_float(t.reference->dtype)) return fmt::format("cosine {}, max {}", number(m.cosine, 6), number(m.max_abs));
+  if (is_float(t.reference->dtype))
+    return fmt::format("cosine {}, max {}",
+                       std::isfinite(m.cosine) ? fmt::format("{:.6f}", m.cosine) : number(m.cosine), number(m.max_abs));
   return fmt::format("{} differ", with_thousands(m.differing));
+}
+
+// Of each pair with the first recording: these are what gates judge.
+std::string reasons_text(const ManyResult& result, const Style& style) {
+  const std::string pad(name(result.verdict).size() + 3, ' ');
+  std::string out;
+  for (size_t b = 1; b < result.subjects.size(); ++b) {
+    const CompareResult& pair = result.pairs[b - 1];
+    const size_t shown = style.verbose ? pair.deciding : std::min<size_t>(pair.deciding, 2);
+    for (size_t i = 0; i < shown; ++i)
+      out += fmt::format("{}{}: {}{}\n", out.empty() ? "   " : pad, visible(pair.device),
+                         pair.verdict == result.verdict ? "" : fmt::format("{}: ", name(pair.verdict)),
+                         visible(pair.reasons[i]));
+    if (pair.deciding > shown)
+      out += fmt::format("{}{}: ... and {} more (--verbose shows all)\n", pad, visible(pair.device),
+                         pair.deciding - shown);
+  }
+  return out;
 }
 
 }  // namespace
 
 std::string terminal(const ManyResult& result, const Style& style) {
-  std::string out = banner(style, result.verdict);
+  std::string out = banner(style, result.verdict) + reasons_text(result, style) + "\n";
   const CompareResult& first = result.pairs.front();
-  const CompareResult* deciding = &first;  // of the pairs with the first recording, those that gates judge
-  for (size_t b = 1; b < result.subjects.size(); ++b)
-    if (result.pairs[b - 1].verdict < deciding->verdict) deciding = &result.pairs[b - 1];
-  for (size_t i = 0; i < deciding->deciding && i < 2; ++i)
-    out += (i == 0 ? "   " : std::string(name(result.verdict).size() + 3, ' ')) + deciding->device + ": " +
-           deciding->reasons[i] + "\n";
-  out += "\n";
   const size_t n = result.subjects.size();
   std::vector<std::string> header = {"output"};
   for (size_t a = 0; a < n; ++a)
@@ -59,14 +73,13 @@ std::string terminal(const ManyResult& result, const Style& style) {
       if (result.differences[k].empty()) continue;
       std::string list;
       for (const std::string& d : result.differences[k]) list += (list.empty() ? "" : "; ") + d;
-      out +=
-          dim(style, wrap(fmt::format("{} also differ in {}", pair_title(result, a, b), list), "", "  ", style.width));
+      out += wrap(fmt::format("{} also differ in {}", pair_title(result, a, b), list), "", "  ", style.width);
     }
   return out;
 }
 
 std::string terminal(const BaselineComparison& result, const Style& style) {
-  std::string out = "\n" + bold(style, "Since") + " " + result.baseline + "\n";
+  std::string out = "\n" + bold(style, "Since") + " " + visible(result.baseline) + "\n";
   size_t worse = 0;
   for (const Regression& r : result.changes) worse += r.worse;
   out += fmt::format("  {} figures became worse, {} better\n", worse, result.changes.size() - worse);
@@ -77,23 +90,24 @@ std::string terminal(const BaselineComparison& result, const Style& style) {
     table.row({r.tensor, r.sample, r.metric, number(r.before, 6), number(r.after, 6), r.worse ? "worse" : "better"});
   }
   if (!table.empty()) out += table.render(style, "  ");
+  if (table.rows() < result.changes.size())
+    out += fmt::format("  ... and {} more (--verbose shows all)\n", result.changes.size() - table.rows());
   for (const auto& [what, names] : {std::pair("no longer compared", &result.gone), std::pair("new", &result.added)})
-    for (const std::string& name : *names) out += fmt::format("  {}: {}\n", what, name);
+    for (const std::string& name : *names) out += fmt::format("  {}: {}\n", what, visible(name));
   for (const std::string& difference : result.provenance) out += dim(style, "  device run: " + difference) + "\n";
   for (const std::string& note : result.notes) out += dim(style, "  note: " + note) + "\n";
   return out;
 }
 
 Json to_json(const ManyResult& result) {
-  Json json = {{"schema", "paritas.compare/1"}, {"verdict", name(result.verdict)}, {"recordings", result.subjects}};
+  Json json = {
+      {"schema", "paritas.compare-many/1"}, {"verdict", name(result.verdict)}, {"recordings", result.subjects}};
   json["accelerated"] = Json::array();
   for (const bool accelerated : result.accelerated) json["accelerated"].push_back(accelerated);
   json["findings"] = result.findings;
   json["pairs"] = Json::array();
   for (size_t i = 0; i < result.pairs.size(); ++i) {
-    Json pair = to_json(result.pairs[i]);
-    pair["differences"] = result.differences[i];
-    json["pairs"].push_back(std::move(pair));
+    json["pairs"].push_back({{"result", to_json(result.pairs[i])}, {"differences", result.differences[i]}});
   }
   return json;
 }

@@ -4,6 +4,7 @@
 
 #include "paritas/report/finding_text.h"
 #include "paritas/report/reports.h"
+#include "paritas/report/visible.h"
 
 namespace paritas {
 namespace {
@@ -165,7 +166,7 @@ std::string pin_block(const PinExperiment& pin, const PlacementAudit& after, con
 
 std::string change_block(const PlacementChange& change, const Style& style) {
   std::string out = "\n" + label(style, "Against") +
-                    fmt::format("{}: device {} -> {}, partitions {} -> {}, hand-overs {} -> {}\n", change.file,
+                    fmt::format("{}: device {} -> {}, partitions {} -> {}, hand-overs {} -> {}\n", visible(change.file),
                                 percent(change.share_before), percent(change.share_after), change.partitions_before,
                                 change.partitions_after, change.crossings_before, change.crossings_after);
   Table table({"moved", "op", "from", "to"}, {false, false, false, false});
@@ -177,8 +178,8 @@ std::string change_block(const PlacementChange& change, const Style& style) {
   }
   if (!table.empty()) out += table.render(style);
   if (change.moved.size() > shown) out += fmt::format("... {} more\n", change.moved.size() - shown);
-  if (!change.only_before.empty()) out += fmt::format("gone: {}\n", name_list(change.only_before, style));
-  if (!change.only_after.empty()) out += fmt::format("new: {}\n", name_list(change.only_after, style));
+  if (!change.only_before.empty()) out += fmt::format("gone: {}\n", visible(name_list(change.only_before, style)));
+  if (!change.only_after.empty()) out += fmt::format("new: {}\n", visible(name_list(change.only_after, style)));
   return out;
 }
 
@@ -188,7 +189,8 @@ std::string terminal(const PlacementResult& result, const Style& style) {
   const PlacementAudit& audit = result.placement;
   std::string out = banner(style, result.verdict);
   const std::string pad(name(result.verdict).size() + 3, ' ');
-  for (size_t i = 0; i < result.reasons.size() && i < 3; ++i) out += (i == 0 ? "   " : pad) + result.reasons[i] + "\n";
+  for (size_t i = 0; i < result.reasons.size() && i < 3; ++i)
+    out += (i == 0 ? "   " : pad) + visible(result.reasons[i]) + "\n";
   if (!audit.evidence.empty())
     out += "\n" + where_lines(audit, style) + evidence_table(audit, style) + partitions_table(audit, style) +
            nodes_table(audit, style);
@@ -201,6 +203,13 @@ std::string terminal(const PlacementResult& result, const Style& style) {
                                   plural(audit.unmapped.size(), "name"), audit.unmapped.size() == 1 ? "leads" : "lead",
                                   name_list(audit.unmapped, style))) +
            "\n";
+  if (!audit.ambiguous.empty())
+    out +=
+        dim(style, fmt::format("note: {} by several nodes of the model, so that no place is known by {}: {}",
+                               audit.ambiguous.size() == 1 ? "a name is used"
+                                                           : fmt::format("{} names are used", audit.ambiguous.size()),
+                               audit.ambiguous.size() == 1 ? "it" : "them", name_list(audit.ambiguous, style))) +
+        "\n";
   for (const auto& pinned : result.pinned_dimensions) out += dim(style, "pinned: " + pinned) + "\n";
   for (const auto* notes : {&audit.notes, &result.notes})
     for (const std::string& note : *notes) out += dim(style, "note: " + note) + "\n";

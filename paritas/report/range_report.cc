@@ -89,6 +89,11 @@ std::vector<Line> lines_of(const PreflightResult& result) {
   return lines;
 }
 
+bool has_masks(const PreflightResult& result) {
+  return std::any_of(result.findings.begin(), result.findings.end(),
+                     [](const Finding& f) { return f.id == "preflight-masks"; });
+}
+
 }  // namespace
 
 Json to_json(const PreflightResult& result) {
@@ -103,6 +108,7 @@ Json to_json(const PreflightResult& result) {
                {"tensors", Json::array()},
                {"hidden", Json::array()},
                {"constants", Json::array()},
+               {"softmax", Json::array()},
                {"findings", Json::array()},
                {"notes", result.notes},
                {"seconds", result.seconds},
@@ -110,6 +116,14 @@ Json to_json(const PreflightResult& result) {
   for (const RangeRow& row : result.tensors) json["tensors"].push_back(row_json(row));
   for (const HiddenRow& row : result.hidden) json["hidden"].push_back(hidden_json(row));
   for (const ConstantRow& row : result.constants) json["constants"].push_back(constant_json(row));
+  for (const SoftmaxRow& row : result.softmax)
+    json["softmax"].push_back({{"node", row.node},
+                               {"op", row.op},
+                               {"operand", row.operand},
+                               {"tensor", row.tensor},
+                               {"weighted_max_abs", json_number(row.loss.weighted_max_abs)},
+                               {"result_loss", json_number(row.loss.result_loss)},
+                               {"result_nonfinite", row.loss.result_nonfinite}});
   for (const Finding& f : result.findings) json["findings"].push_back(to_json(f));
   return json;
 }
@@ -132,11 +146,11 @@ std::string terminal(const PreflightResult& result, const Style& style) {
   out += "\n";
   if (std::none_of(result.findings.begin(), result.findings.end(),
                    [](const Finding& f) { return f.severity == Severity::kFault; }))
-    out +=
-        wrap(fmt::format("No finding: on these inputs nothing overflows {} and no tensor loses more than 0.1 % of its "
-                         "energy. Other inputs may; how a device rounds and sums is not shown.",
-                         name(result.format)),
-             "", "", style.width);
+    out += wrap(
+        fmt::format("No finding: on these inputs nothing{} overflows {} and no tensor loses more than 0.1 % of its "
+                    "energy. Other inputs may; how a device rounds and sums is not shown.",
+                    has_masks(result) ? " but harmless masks" : "", name(result.format)),
+        "", "", style.width);
   for (const Finding& finding : result.findings) out += finding_block(finding, style);
   for (const std::string& note : result.notes) out += dim(style, "note: " + note) + "\n";
   return out;

@@ -26,8 +26,12 @@ std::string terminal(const InjectResult& result, const Style& style);
 std::string terminal(const PlacementResult& result, const Style& style);
 std::string terminal(const Inspection& inspection, const Style& style);
 std::string terminal(const CheckResult& result, const Style& style);
+// As the project writes it, with the whole cross matrix of every step that made one.
+Json complete_json(const CheckResult& result);
 // The tensors of a comparison with their coverage, without verdict and notes.
 std::string comparison_table(const CompareResult& result, const Style& style);
+// A simulated format runs on the CPU: without a word that looks like a fallback. Empty for other targets.
+std::string simulated_note(const RunInfo& device);
 
 Json to_json(const ManyResult& result);  // schema paritas.compare/1 with "pairs"
 Json to_json(const BaselineComparison& result);

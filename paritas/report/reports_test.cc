@@ -62,6 +62,33 @@ CompareResult compared() {
   return r;
 }
 
+// Class ids and counts have no direction and no energy.
+TEST(CompareFiles, PlainIntegersHaveNoCosine) {
+  CompareResult result = compared();
+  result.tensors = {pair("ids")};
+  result.tensors[0].reference->dtype = result.tensors[0].device->dtype = DType::kI64;
+  EXPECT_THAT(csv(result), HasSubstr(",0.5,0.75,"));
+  result.tensors[0].metrics->max_integer_difference = 1;
+  EXPECT_THAT(csv(result), AllOf(HasSubstr(",,0.75,0,,,1000,1352,"), Not(HasSubstr("inf"))));
+}
+
+TEST(CompareFiles, ControlCharactersAreWrittenOut) {
+  CompareResult result = compared();
+  result.tensors = {pair("a\x1b[2J\xe2\x80\xae")};
+  result.reasons = {"a\x1b[2J\nb: cosine"};
+  EXPECT_THAT(csv(result), AllOf(HasSubstr("a\\x1b[2J\\u202e"), Not(HasSubstr("\x1b"))));
+  EXPECT_THAT(junit(result), AllOf(HasSubstr("a\\x1b[2J\\u202e"), Not(HasSubstr("\x1b"))));
+  EXPECT_THAT(github(result), AllOf(HasSubstr("a\\x1b[2J%0Ab"), Not(HasSubstr("\x1b"))));
+  EXPECT_THAT(terminal(result, {}), HasSubstr("a\\x1b[2J\\nb: cosine"));
+}
+
+TEST(CompareTerminal, QuantilesAreShownWhereTheyWereTaken) {
+  CompareResult result = compared();
+  EXPECT_THAT(terminal(result, {}), Not(HasSubstr("p99.9")));
+  result.tensors[0].metrics->abs_quantiles = {0.001, 0.01, 0.1, 0.5};
+  EXPECT_THAT(terminal(result, {}), AllOf(HasSubstr("|d| p50"), HasSubstr("0.0010  0.0100  0.1000  0.5000  0.7500")));
+}
+
 TEST(CompareJson, HasTheStableFields) {
   const Json json = to_json(compared());
   EXPECT_EQ(json["schema"], "paritas.compare/1");

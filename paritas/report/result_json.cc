@@ -1,5 +1,6 @@
 #include "paritas/compare/result_json.h"
 #include "paritas/judge/metric_table.h"
+#include "paritas/report/consistency_report.h"
 #include "paritas/report/cross_matrix_report.h"
 #include "paritas/report/groups_report.h"
 #include "paritas/report/locate_json.h"
@@ -35,6 +36,9 @@ Json node_json(const NodeRow& row) {
                {"ran_on", row.ran_on},
                {"probe_ran_on", row.probe_ran_on}};
   if (!row.not_probed.empty()) json["not_probed"] = row.not_probed;
+  json["graphs"] = {{"accumulated", row.accumulated ? Json(row.accumulated_graph) : Json(nullptr)},
+                    {"accumulated_forced", row.accumulated_forced ? Json(row.forced_graph) : Json(nullptr)},
+                    {"local", row.local ? Json("all-local") : Json(nullptr)}};
   json["accumulated"] = row.accumulated ? to_json(*row.accumulated) : Json(nullptr);
   json["accumulated_forced"] = row.accumulated_forced ? to_json(*row.accumulated_forced) : Json(nullptr);
   json["local"] = row.local ? local_json(*row.local) : Json(nullptr);
@@ -45,6 +49,20 @@ Json node_json(const NodeRow& row) {
   json["consequential"] = row.consequential;
   json["decision"] = row.decision;
   return json;
+}
+
+Json probe_effect_json(const ProbeEffect& effect) {
+  Json graphs = Json::array();
+  for (const MarkedOutput& output : effect.graphs)
+    graphs.push_back({{"graph", output.graph},
+                      {"max", json_number(output.max)},
+                      {"changed", output.changed},
+                      {"nmse", json_number(output.nmse)}});
+  return {{"output", effect.output},
+          {"unmarked", json_number(effect.unmarked)},
+          {"marked", json_number(effect.marked)},
+          {"changed", effect.changed},
+          {"graphs", std::move(graphs)}};
 }
 
 }  // namespace
@@ -70,7 +88,9 @@ Json to_json(const DecisionReport& d) {
 
 Json to_json(const OutputRow& row) {
   Json json = to_json(row.pair);
-  if (row.pair.metrics) {
+  if (row.class_ids()) {
+    json["class_ids"] = true;
+  } else if (row.pair.metrics) {
     json["reference"]["max"] = json_number(row.pair.metrics->reference_max);
     json["device"]["max"] = json_number(row.pair.metrics->device_max);
   }
@@ -88,6 +108,10 @@ Json to_json(const LocateResult& result) {
     json[key] = std::move(array);
   };
   fill("outputs", result.outputs, [](const OutputRow& row) { return to_json(row); });
+  for (Json& output : json["outputs"]) {
+    output["graph"] = "unmarked";
+    if (result.consistency) output["noise_floor"] = noise_floor_json(*result.consistency, output["name"]);
+  }
   fill("nodes", result.nodes, node_json);
   json["ranked"] = result.ranked;
   json["first_divergence"] = result.first_divergence.empty() ? Json(nullptr) : Json(result.first_divergence);
@@ -97,12 +121,8 @@ Json to_json(const LocateResult& result) {
   json["forced"] = result.forced;
   json["placement"] = to_json(result.placement);
   json["probe_placement"] = to_json(result.probe_placement);
-  fill("probe_effect", result.probe_effect, [](const ProbeEffect& e) {
-    return Json{{"output", e.output},
-                {"unmarked", json_number(e.unmarked)},
-                {"marked", json_number(e.marked)},
-                {"changed", e.changed}};
-  });
+  fill("probe_effect", result.probe_effect, probe_effect_json);
+  if (result.consistency) json["consistency"] = to_json(*result.consistency);
   if (result.probe_checks) json["probe_checks"] = to_json(*result.probe_checks);
   if (!result.groups.empty()) fill("groups", result.groups, [](const GroupReport& g) { return to_json(g); });
   if (result.search) json["search"] = to_json(*result.search);

@@ -1,4 +1,5 @@
 #include "paritas/report/search_report.h"
+#include "paritas/report/visible.h"
 
 #include <fmt/format.h>
 
@@ -47,7 +48,7 @@ std::string search_block(const RestoreSearch& search, const Style& style) {
                                           search.samples == 1 ? "" : "s", search.device_sessions, search.seconds);
   if (search.needless || search.all) return out;
   const size_t shown = style.verbose ? search.islands.size() : std::min<size_t>(search.islands.size(), 8);
-  for (size_t i = 0; i < shown; ++i) out += std::string(15, ' ') + search.islands[i] + "\n";
+  for (size_t i = 0; i < shown; ++i) out += std::string(15, ' ') + visible(search.islands[i]) + "\n";
   if (shown < search.islands.size()) out += fmt::format("{:15}... and {} more\n", "", search.islands.size() - shown);
   return out;
 }

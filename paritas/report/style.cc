@@ -5,11 +5,20 @@
 
 #include <fmt/format.h>
 
+#include "paritas/report/visible.h"
+
 namespace paritas {
 namespace {
 
+// A name that holds a line feed may not begin a line of its own.
+std::string in_one_line(std::string_view text) { return visible(text, {.colours = true}); }
+
+// One line, which may end in a line feed: what is in it stays in it.
 std::string paint(const Style& style, std::string_view code, std::string_view text) {
-  return style.colour ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : std::string(text);
+  const bool ends = text.ends_with('\n');
+  std::string line = in_one_line(text.substr(0, text.size() - (ends ? 1 : 0)));
+  if (style.colour) line = fmt::format("\x1b[{}m{}\x1b[0m", code, line);
+  return ends ? line + "\n" : line;
 }
 
 // Characters as the terminal counts them: UTF-8 continuation bytes take no column.
@@ -25,7 +34,9 @@ std::string number(double value, int significant) {
   if (value == 0) return "0";
   const double magnitude = std::abs(value);
   if (magnitude < 1e-3 || magnitude >= 1e6) return fmt::format("{:.{}e}", value, std::max(0, significant - 3));
-  const int before = std::max(0, static_cast<int>(std::floor(std::log10(magnitude))) + 1);
+  // Of the rounded value: 0.99999 must not have a digit more than the 1 that it is shown as.
+  const std::string rounded = fmt::format("{:.{}e}", magnitude, std::max(0, significant - 1));
+  const int before = std::max(0, std::stoi(rounded.substr(rounded.find('e') + 1)) + 1);
   return fmt::format("{:.{}f}", value, std::max(0, significant - before));
 }
 
@@ -51,6 +62,16 @@ std::string percent(double share) {
 std::string bold(const Style& style, std::string_view text) { return paint(style, "1", text); }
 std::string dim(const Style& style, std::string_view text) { return paint(style, "2", text); }
 
+std::string dim_lines(const Style& style, const std::string& text) {
+  std::string out;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    out += dim(style, text.substr(at, end - at)) + "\n";
+    at = end + 1;
+  }
+  return out;
+}
+
 std::string banner(const Style& style, Verdict verdict) {
   std::string text(name(verdict));
   std::transform(text.begin(), text.end(), text.begin(),
@@ -71,7 +92,10 @@ std::string banner(const Style& style, Verdict verdict) {
 Table::Table(std::vector<std::string> header, std::vector<bool> right_aligned)
     : header_(std::move(header)), right_(std::move(right_aligned)) {}
 
-void Table::row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+void Table::row(std::vector<std::string> cells) {
+  for (std::string& cell : cells) cell = in_one_line(cell);
+  rows_.push_back(std::move(cells));
+}
 
 std::string Table::render(const Style& style, const std::string& indent) const {
   std::vector<size_t> widths;
@@ -93,7 +117,8 @@ std::string Table::render(const Style& style, const std::string& indent) const {
   return text;
 }
 
-std::string wrap(const std::string& text, const std::string& first_indent, const std::string& indent, size_t width) {
+std::string wrap(const std::string& given, const std::string& first_indent, const std::string& indent, size_t width) {
+  const std::string text = in_one_line(given);
   std::string out;
   std::string line = first_indent;
   bool fresh = true;

@@ -21,8 +21,11 @@ std::string scientific(double value);                   // "9.8e-01"
 std::string with_thousands(uint64_t value);             // "1,352"
 std::string percent(double share);                      // "100 %", "97.3 %"
 
+// Of one line. Like Table and wrap(), they write control characters in it out (visible.h).
 std::string bold(const Style& style, std::string_view text);
 std::string dim(const Style& style, std::string_view text);
+// Each line of a text that wrap() or the like made.
+std::string dim_lines(const Style& style, const std::string& text);
 // "DEVIATES", in the verdict's colour.
 std::string banner(const Style& style, Verdict verdict);
 
@@ -33,6 +36,7 @@ class Table {
   void row(std::vector<std::string> cells);
   std::string render(const Style& style, const std::string& indent = "") const;
   bool empty() const { return rows_.empty(); }
+  size_t rows() const { return rows_.size(); }
 
  private:
   std::vector<std::string> header_;

@@ -62,12 +62,12 @@ Status check_dims(const onnx_model::Model& model, const std::vector<InputInfo>& 
         known = true;
         const int64_t given = shapes.at(input.name)[i];
         if (given != value)
-          return usage_error(fmt::format("--dim {}={}", dim, value),
+          return usage_error(fmt::format("dimension {} = {}", dim, value),
                              fmt::format("the tensor given for \"{}\" has {} there", input.name, given),
-                             "give an input of that size, or leave --dim out");
+                             "give an input of that size, or leave the dimension out: it follows from the inputs");
       }
     if (!known)
-      return usage_error(fmt::format("--dim {}={}", dim, value),
+      return usage_error(fmt::format("dimension {} = {}", dim, value),
                          fmt::format("{} has no free dimension of that name", model.subject()),
                          free_dims.empty() ? "all its dimensions are fixed" : "free dimensions: " + free_dims);
   }

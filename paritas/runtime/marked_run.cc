@@ -20,11 +20,13 @@ class Marking {
     std::deque<std::vector<std::string>> queue;
     for (auto& chunk : split_by_known_sizes()) queue.push_back(std::move(chunk));
     if (queue.empty()) queue.emplace_back();
+    const int max_sessions =
+        request_.max_sessions + (request_.marks_per_session > 0 ? static_cast<int>(queue.size()) : 0);
     while (!queue.empty()) {
       auto marks = std::move(queue.front());
       queue.pop_front();
-      if (result_.sessions >= request_.max_sessions) {
-        for (const auto& mark : marks) result_.failed.emplace(mark, "too many sessions were needed to mark it");
+      if (result_.sessions >= max_sessions) {
+        for (const auto& mark : marks) result_.failed.emplace(mark, too_many());
         continue;
       }
       PARITAS_TRY(run_chunk(std::move(marks), queue));
@@ -39,12 +41,16 @@ class Marking {
     return it == request_.bytes.end() ? 0 : it->second;
   }
 
+  bool full(const std::vector<std::string>& chunk) const {
+    return request_.marks_per_session > 0 && std::ssize(chunk) >= request_.marks_per_session;
+  }
+
   std::vector<std::vector<std::string>> split_by_known_sizes() const {
     std::vector<std::vector<std::string>> chunks;
     uint64_t held = 0;
     for (const std::string& mark : request_.marks) {
       const uint64_t bytes = known_bytes(mark);
-      if (chunks.empty() || (held + bytes > request_.memory_budget && !chunks.back().empty())) {
+      if (chunks.empty() || full(chunks.back()) || (held + bytes > request_.memory_budget && !chunks.back().empty())) {
         chunks.emplace_back();
         held = 0;
       }
@@ -89,7 +95,9 @@ class Marking {
       result_.assignment = session->info().assignment;
       result_.partitions = session->info().partitions;
     }
-    for (auto& [name, tensor] : reply->outputs) result_.tensors.emplace(name, std::move(tensor));
+    ++result_.graphs;
+    for (auto& [name, tensor] : reply->outputs)
+      if (result_.tensors.emplace(name, std::move(tensor)).second) result_.graph_of[name] = result_.graphs;
     for (const std::string& mark : marks)
       if (result_.tensors.count(mark) == 0) result_.failed.emplace(mark, "not a tensor");
     return {};
@@ -119,6 +127,7 @@ class Marking {
 
   Status refuse(std::vector<std::string> marks, const Error& error, std::deque<std::vector<std::string>>& queue) {
     if (marks.empty()) return tl::make_unexpected(error);
+    last_refusal_ = error.cause;
     if (marks.size() == 1) {
       result_.failed.emplace(marks.front(), error.cause);
       return {};
@@ -129,12 +138,24 @@ class Marking {
     return {};
   }
 
+  std::string too_many() const {
+    return "too many sessions were needed to mark it" +
+           (last_refusal_.empty() ? "" : fmt::format(" (the last refusal: {})", last_refusal_));
+  }
+
   Runner& runner_;
   const MarkedRequest& request_;
   MarkedRun result_;
+  std::string last_refusal_;
 };
 
 }  // namespace
+
+std::string graph_of(const MarkedRun& run, const std::string& tensor) {
+  const auto it = run.graph_of.find(tensor);
+  if (it == run.graph_of.end()) return {};
+  return run.graphs == 1 && run.failed.empty() ? "all marks" : fmt::format("marks {}/{}", it->second, run.graphs);
+}
 
 Result<MarkedRun> run_marked(Runner& runner, const MarkedRequest& request) { return Marking(runner, request).run(); }
 

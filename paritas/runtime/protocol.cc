@@ -1,5 +1,6 @@
 #include "paritas/runtime/protocol.h"
 
+#include <algorithm>
 #include <cassert>
 #include <map>
 
@@ -75,6 +76,23 @@ Result<std::vector<AssignedNode>> decode_assignment(const Json& object) {
   return nodes;
 }
 
+Json encode_pairs(const std::vector<std::pair<std::string, std::string>>& pairs) {
+  Json array = Json::array();
+  for (const auto& [first, second] : pairs) array.push_back(Json::array({first, second}));
+  return array;
+}
+
+Result<std::vector<std::pair<std::string, std::string>>> decode_pairs(const Json& object, const char* key) {
+  PARITAS_ASSIGN(const Json* array, json_array(object, key, kSubject));
+  std::vector<std::pair<std::string, std::string>> pairs;
+  for (const Json& row : *array) {
+    if (!row.is_array() || row.size() != 2 || !row[0].is_string() || !row[1].is_string())
+      return runtime_error(kSubject, fmt::format("\"{}\" holds something else than pairs of names", key));
+    pairs.emplace_back(row[0].get<std::string>(), row[1].get<std::string>());
+  }
+  return pairs;
+}
+
 }  // namespace
 
 Json encode_names(const std::vector<std::string>& names) {
@@ -116,6 +134,8 @@ Json encode(const Target& target) {
                {"provider_options", encode_map(target.provider_options)},
                {"session_entries", encode_map(target.session_entries)},
                {"threads", target.threads},
+               {"inter_threads", target.inter_threads},
+               {"parallel", target.parallel},
                {"optimisation", target.optimisation},
                {"can_op_trace", target.capabilities.op_trace},
                {"can_cycle_profile", target.capabilities.cycle_profile}};
@@ -131,6 +151,9 @@ Result<Target> decode_target(const Json& json) {
   PARITAS_ASSIGN(target.session_entries, decode_map(json, "session_entries"));
   PARITAS_ASSIGN(const int64_t threads, json_int(json, "threads", kSubject));
   target.threads = static_cast<int>(threads);
+  PARITAS_ASSIGN(const int64_t inter_threads, json_int(json, "inter_threads", kSubject));
+  target.inter_threads = static_cast<int>(inter_threads);
+  PARITAS_ASSIGN(target.parallel, decode_bool(json, "parallel"));
   PARITAS_ASSIGN(target.optimisation, json_string(json, "optimisation", kSubject));
   PARITAS_ASSIGN(target.capabilities.op_trace, decode_bool(json, "can_op_trace"));
   PARITAS_ASSIGN(target.capabilities.cycle_profile, decode_bool(json, "can_cycle_profile"));
@@ -138,9 +161,13 @@ Result<Target> decode_target(const Json& json) {
 }
 
 Json encode(const SessionRequest& request) {
-  return {{"model", request.model.string()},  {"external_data_folder", request.external_data_folder.string()},
-          {"target", encode(request.target)}, {"fetch", encode_names(request.fetch)},
-          {"op_trace", request.op_trace},     {"profile_folder", request.profile_folder.string()}};
+  return {{"model", request.model.string()},
+          {"external_data_folder", request.external_data_folder.string()},
+          {"target", encode(request.target)},
+          {"fetch", encode_names(request.fetch)},
+          {"op_trace", request.op_trace},
+          {"as_application", request.as_application},
+          {"profile_folder", request.profile_folder.string()}};
 }
 
 Result<SessionRequest> decode_session_request(const Json& json) {
@@ -151,6 +178,7 @@ Result<SessionRequest> decode_session_request(const Json& json) {
   PARITAS_ASSIGN(request.target, decode_target(*target));
   PARITAS_ASSIGN(request.fetch, decode_names(json, "fetch"));
   PARITAS_ASSIGN(request.op_trace, decode_bool(json, "op_trace"));
+  PARITAS_ASSIGN(request.as_application, decode_bool(json, "as_application"));
   PARITAS_ASSIGN(request.profile_folder, json_string(json, "profile_folder", kSubject));
   return request;
 }
@@ -168,7 +196,8 @@ Json encode(const SessionInfo& info) {
           {"partitions", info.partitions},
           {"op_traces", std::move(traces)},
           {"unoptimised_because", info.unoptimised_because},
-          {"seconds", info.seconds}};
+          {"seconds", info.seconds},
+          {"provider_seconds", info.provider_seconds}};
 }
 
 Result<SessionInfo> decode_session_info(const Json& json) {
@@ -184,7 +213,89 @@ Result<SessionInfo> decode_session_info(const Json& json) {
   info.op_traces.assign(traces.begin(), traces.end());
   PARITAS_ASSIGN(info.unoptimised_because, json_string(json, "unoptimised_because", kSubject));
   PARITAS_ASSIGN(info.seconds, decode_number(json, "seconds"));
+  PARITAS_ASSIGN(info.provider_seconds, decode_number(json, "provider_seconds"));
   return info;
+}
+
+namespace {
+
+Json encode_chain(const std::vector<ChainLink>& chain) {
+  Json array = Json::array();
+  for (const ChainLink& link : chain)
+    array.push_back(
+        {{"session", link.session}, {"inputs", encode_pairs(link.inputs)}, {"outputs", encode_pairs(link.outputs)}});
+  return array;
+}
+
+Result<std::vector<ChainLink>> decode_chain(const Json& array) {
+  std::vector<ChainLink> chain;
+  if (!array.is_array()) return runtime_error(kSubject, "a chain is not an array");
+  for (const Json& json : array) {
+    ChainLink link;
+    PARITAS_ASSIGN(const int64_t session, json_int(json, "session", kSubject));
+    link.session = static_cast<int>(session);
+    PARITAS_ASSIGN(link.inputs, decode_pairs(json, "inputs"));
+    PARITAS_ASSIGN(link.outputs, decode_pairs(json, "outputs"));
+    chain.push_back(std::move(link));
+  }
+  return chain;
+}
+
+// "runs" of a reply: [[chain, stages...], ...]
+Result<std::vector<TimedRun>> decode_runs(const Json& object) {
+  PARITAS_ASSIGN(const Json* array, json_array(object, "runs", kSubject));
+  std::vector<TimedRun> runs;
+  runs.reserve(array->size());
+  for (const Json& row : *array) {
+    if (!row.is_array() || row.size() < 2 ||
+        !std::all_of(row.begin(), row.end(), [](const Json& value) { return value.is_number(); }))
+      return runtime_error(kSubject, "the times of a run are malformed");
+    TimedRun run;
+    run.chain = row[0].get<double>();
+    for (size_t i = 1; i < row.size(); ++i) run.stages.push_back(row[i].get<double>());
+    runs.push_back(std::move(run));
+  }
+  return runs;
+}
+
+}  // namespace
+
+Json encode(const TimeRequest& request) {
+  return {{"chain", encode_chain(request.chain)},
+          {"inputs", encode_tensors(request.inputs)},
+          {"fetch", encode_names(request.fetch)},
+          {"warm_up", request.warm_up},
+          {"runs", request.runs},
+          {"seconds", request.seconds},
+          {"against", encode_tensors(request.against)}};
+}
+
+Result<TimeRequest> decode_time_request(const Json& json) {
+  TimeRequest request;
+  PARITAS_ASSIGN(const Json* chain, json_array(json, "chain", kSubject));
+  PARITAS_ASSIGN(request.chain, decode_chain(*chain));
+  PARITAS_ASSIGN(const Json* inputs, json_array(json, "inputs", kSubject));
+  PARITAS_ASSIGN(request.inputs, decode_tensors(*inputs));
+  PARITAS_ASSIGN(request.fetch, decode_names(json, "fetch"));
+  PARITAS_ASSIGN(const int64_t warm_up, json_int(json, "warm_up", kSubject));
+  request.warm_up = static_cast<int>(warm_up);
+  PARITAS_ASSIGN(const int64_t runs, json_int(json, "runs", kSubject));
+  request.runs = static_cast<int>(runs);
+  PARITAS_ASSIGN(request.seconds, decode_number(json, "seconds"));
+  PARITAS_ASSIGN(const Json* against, json_array(json, "against", kSubject));
+  PARITAS_ASSIGN(request.against, decode_tensors(*against));
+  return request;
+}
+
+Result<TimeReply> decode_time_reply(const Json& json) {
+  TimeReply reply;
+  PARITAS_ASSIGN(reply.runs, decode_runs(json));
+  PARITAS_ASSIGN(reply.differing, json_uint(json, "differing", kSubject));
+  if (const auto first = json.find("first_differing"); first != json.end() && first->is_number_unsigned())
+    reply.first_differing = first->get<uint64_t>();
+  PARITAS_ASSIGN(reply.resident_bytes, json_uint(json, "resident", kSubject));
+  PARITAS_ASSIGN(reply.cpu_seconds, decode_number(json, "cpu_seconds"));
+  return reply;
 }
 
 Json encode_error(const Error& error) {

@@ -2,6 +2,8 @@
 //   hello {onnxruntime}                    -> {version, path}
 //   open  {model, ..., trace_folder}       -> session info
 //   run   {session, inputs, fetch, perturb, add, output} -> {seconds, outputs: [[name, dtype, shape, offset]]}
+//   time  {chain, inputs, fetch, warm_up, runs, seconds, against, output}
+//                                          -> {runs: [[chain, stages...]], first, last: outputs as above, ...}
 //   close {session}, quit                  -> {}
 // Every reply carries "ok" and, when true, "peak": the worker's peak resident bytes; when false the fields of Error.
 #pragma once
@@ -23,6 +25,12 @@ Result<SessionRequest> decode_session_request(const Json& json);
 
 Json encode(const SessionInfo& info);
 Result<SessionInfo> decode_session_info(const Json& json);
+
+// Tensors of the request must lie in files. `patience` stays with the sender.
+Json encode(const TimeRequest& request);
+Result<TimeRequest> decode_time_request(const Json& json);
+// Without the tensors.
+Result<TimeReply> decode_time_reply(const Json& json);
 
 Json encode_error(const Error& error);
 Error decode_error(const Json& json);  // fields that are missing or of another type stay empty

@@ -18,10 +18,13 @@ SessionRequest request() {
   made.target.provider_options = {{"a", "b"}, {"c", "\"quoted\"\n"}};
   made.target.session_entries = {{"session.x", "1"}};
   made.target.threads = 3;
+  made.target.inter_threads = 2;
+  made.target.parallel = true;
   made.target.optimisation = "basic";
   made.target.capabilities.op_trace = true;
   made.fetch = {"out", "ü"};
   made.op_trace = true;
+  made.as_application = true;
   return made;
 }
 
@@ -39,6 +42,9 @@ TEST(Protocol, SessionRequestSurvives) {
   EXPECT_EQ(got->target.provider_options, sent.target.provider_options);
   EXPECT_EQ(got->target.session_entries, sent.target.session_entries);
   EXPECT_EQ(got->target.threads, 3);
+  EXPECT_EQ(got->target.inter_threads, 2);
+  EXPECT_TRUE(got->target.parallel);
+  EXPECT_TRUE(got->as_application);
   EXPECT_EQ(got->target.optimisation, "basic");
   EXPECT_TRUE(got->target.capabilities.op_trace);
   EXPECT_EQ(got->fetch, sent.fetch);

@@ -27,7 +27,8 @@ class Recorder {
     PARITAS_ASSIGN(auto given, onnx_model::Model::load(request_.model));
     PARITAS_TRY(check_samples(given));
     std::vector<std::string> pinned;
-    PARITAS_ASSIGN(auto model, pin_to_inputs(given, request_.samples.front(), request_.dims, &pinned));
+    const onnx_model::Model& runs = request_.edited != nullptr ? *request_.edited : given;
+    PARITAS_ASSIGN(auto model, pin_to_inputs(runs, request_.samples.front(), request_.dims, &pinned));
     PARITAS_ASSIGN(auto index, GraphIndex::build(model));
     PARITAS_ASSIGN(auto marks, choose_marks(model, index));
     PARITAS_ASSIGN(auto writer, RecordingWriter::create(request_.output, request_.overwrite));
@@ -111,18 +112,7 @@ class Recorder {
   }
 
   Status place(const MarkedRun& run, RunInfo& info) const {
-    PlacementCounts counts;
-    counts.requested = request_.target.provider;
-    counts.partitions = static_cast<uint64_t>(std::max(0, run.partitions));
-    for (const AssignedNode& node : run.assignment) {
-      auto it = std::find_if(counts.nodes.begin(), counts.nodes.end(),
-                             [&](const auto& n) { return n.first == node.provider; });
-      if (it == counts.nodes.end())
-        counts.nodes.emplace_back(node.provider, 1);
-      else
-        ++it->second;
-    }
-    if (counts.total() > 0) counts.evidence.push_back("session assignment");
+    PlacementCounts counts = count_assignment(request_.target, run.assignment, run.partitions);
     PARITAS_TRY(require_device_took_part(request_.target, counts));
     info.placement = std::move(counts);
     return {};
@@ -159,6 +149,12 @@ class Recorder {
     if (auto hash = sha256_of_file(made.runtime.path)) made.runtime.sha256_after = *hash;
     if (!made.provider_library.path.empty())
       if (auto hash = sha256_of_file(made.provider_library.path)) made.provider_library.sha256_after = *hash;
+    if (request_.portable) {
+      for (std::string* path : {&made.model_path, &made.runtime.path, &made.provider_library.path})
+        *path = Path(*path).filename().string();
+      for (auto& [key, value] : made.options)
+        if (value.find('/') != std::string::npos) value = Path(value).filename().string();
+    }
     info = std::move(made);
   }
 

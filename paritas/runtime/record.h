@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "paritas/onnx/model.h"
 #include "paritas/recording/recording.h"
 #include "paritas/runtime/runner.h"
 
@@ -13,13 +14,15 @@ namespace paritas {
 
 struct RecordRequest {
   Path model;
+  const onnx_model::Model* edited = nullptr;  // runs instead of `model`, of which it is an edit; not pinned yet
   std::vector<NamedTensors> samples;
   std::map<std::string, int64_t> dims;
   Target target;
   std::vector<std::string> marks;  // "all", "none", or patterns (exact names, * and ?); empty: none
   Path output;
   bool overwrite = false;
-  WorkerOptions worker;  // scratch is set by record()
+  bool portable = false;  // files of this machine by name only: the recording goes to others
+  WorkerOptions worker;   // scratch is set by record()
   Path scratch_root;
   uint64_t memory_budget = uint64_t{1} << 30;
   std::string tool_version;

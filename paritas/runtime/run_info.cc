@@ -1,6 +1,7 @@
 #include "paritas/runtime/run_info.h"
 
 #include <sys/utsname.h>
+#include <algorithm>
 #include <ctime>
 
 #include <fmt/format.h>
@@ -23,6 +24,10 @@ RunInfo make_run_info(const onnx_model::Model& model, const Target& target, cons
   info.provider = target.provider;
   info.options = target.provider_options;
   info.options.insert(target.session_entries.begin(), target.session_entries.end());
+  if (target.parallel) {
+    info.options["execution_mode"] = "parallel";
+    info.options["inter_op_threads"] = std::to_string(target.inter_threads);
+  }
   if (target.simulate) {
     info.options["simulate.format"] = name(target.simulate->format);
     info.options["simulate.overflow"] = target.simulate->overflow == Overflow::kInfinity ? "inf" : "saturate";
@@ -35,6 +40,22 @@ RunInfo make_run_info(const onnx_model::Model& model, const Target& target, cons
   info.notes = target.notes;
   info.host = host_summary();
   return info;
+}
+
+PlacementCounts count_assignment(const Target& target, const std::vector<AssignedNode>& assignment, int partitions) {
+  PlacementCounts counts;
+  counts.requested = target.provider;
+  counts.partitions = static_cast<uint64_t>(std::max(0, partitions));
+  for (const AssignedNode& node : assignment) {
+    auto it = std::find_if(counts.nodes.begin(), counts.nodes.end(),
+                           [&](const auto& entry) { return entry.first == node.provider; });
+    if (it == counts.nodes.end())
+      counts.nodes.emplace_back(node.provider, 1);
+    else
+      ++it->second;
+  }
+  if (counts.total() > 0) counts.evidence.push_back("session assignment");
+  return counts;
 }
 
 Status require_device_took_part(const Target& target, const PlacementCounts& counts) {

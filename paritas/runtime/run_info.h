@@ -11,6 +11,9 @@ namespace paritas {
 // Everything but start, duration, placement, tensors, tool_version and the hashes after the run.
 RunInfo make_run_info(const onnx_model::Model& model, const Target& target, const RuntimeIdentity& identity);
 
+// Nodes by provider, from what a session says that it assigned.
+PlacementCounts count_assignment(const Target& target, const std::vector<AssignedNode>& assignment, int partitions);
+
 // A device run in which the requested provider took nothing proves nothing:
 // "0 of 813 nodes ran on GGMLExecutionProvider: this compares the CPU with itself". Says nothing when placement is
 // unknown.

@@ -13,6 +13,7 @@
 namespace paritas {
 
 class Runner;
+class SessionShelf;
 
 // An open session; closing is automatic. Must not outlive its Runner.
 class Session {
@@ -36,6 +37,9 @@ class Session {
   Session(Worker* worker, SessionInfo info) : worker_(worker), info_(std::move(info)) {}
   Worker* worker_;
   SessionInfo info_;
+  std::shared_ptr<SessionShelf> shelf_;  // where it goes instead of being closed; null: nowhere
+  std::string graph_;                    // its key there
+  bool failed_ = false;                  // a run failed: not to be used again
 };
 
 class Runner {
@@ -52,6 +56,16 @@ class Runner {
   // open. `profile_folder`: see SessionRequest.
   Result<Session> open(const onnx_model::Model& model, bool op_trace = false, const Path& profile_folder = {});
 
+  // The file as it lies there, external data beside it: what is shipped is what runs. The simulator has to edit it.
+  Result<Session> open_file(const Path& file);
+
+  // From now on up to `most` sessions stay open when they are given up, and open() hands one out again when the same
+  // graph is asked for (by content, weights included): many samples of one model then open each graph once. Sessions
+  // with a profile folder are left out, and so are those of which a run failed.
+  void keep_sessions(size_t most);
+  // Sessions that were really opened so far.
+  int sessions_opened() const { return opened_; }
+
   // Targets of which parts can be switched off inside one graph: the simulator.
   bool makes_hybrids() const { return target_.simulate.has_value(); }
   // As open(); the nodes with these first outputs compute as the reference does. Only where makes_hybrids().
@@ -65,6 +79,8 @@ class Runner {
   Target target_;
   std::unique_ptr<Worker> worker_;
   Path scratch_;
+  std::shared_ptr<SessionShelf> shelf_;
+  int written_ = 0;  // models, for the names of their folders
   int opened_ = 0;
 };
 

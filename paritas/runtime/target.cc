@@ -58,14 +58,16 @@ class Options {
   std::set<std::string> known_;
 };
 
-Status take_threads(Options& options, Target& target) {
-  const auto text = options.take("threads");
+Status take_thread_count(Options& options, const char* key, int& threads) {
+  const auto text = options.take(key);
   if (!text) return {};
-  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), target.threads);
-  if (error != std::errc() || end != text->data() + text->size() || target.threads < 1 || target.threads > 1024)
-    return usage_error(options.subject(), fmt::format("threads={} is not a number from 1 to 1024", *text));
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), threads);
+  if (error != std::errc() || end != text->data() + text->size() || threads < 1 || threads > 1024)
+    return usage_error(options.subject(), fmt::format("{}={} is not a number from 1 to 1024", key, *text));
   return {};
 }
+
+Status take_threads(Options& options, Target& target) { return take_thread_count(options, "threads", target.threads); }
 
 Status take_choice(Options& options, const char* key, const std::vector<std::string>& choices, std::string& value) {
   const auto text = options.take(key);
@@ -78,6 +80,20 @@ Status take_choice(Options& options, const char* key, const std::vector<std::str
   }
   return usage_error(options.subject(), fmt::format("{}={} is not known", key, *text),
                      fmt::format("choose {}", fmt::join(choices, ", ")));
+}
+
+// How an application may run its sessions.
+Status take_execution(Options& options, Target& target) {
+  PARITAS_TRY(take_threads(options, target));
+  PARITAS_TRY(take_thread_count(options, "inter", target.inter_threads));
+  std::string mode = "sequential";
+  PARITAS_TRY(take_choice(options, "mode", {"sequential", "parallel"}, mode));
+  target.parallel = mode == "parallel";
+  if (target.inter_threads > 1 && !target.parallel)
+    return usage_error(options.subject(),
+                       fmt::format("inter={} has no effect in sequential mode", target.inter_threads),
+                       "add mode=parallel, or leave it out");
+  return {};
 }
 
 Status take_optimisation(Options& options, Target& target) {
@@ -94,7 +110,7 @@ Result<Target> resolve_cpu(const TargetSpec& spec) {
   Target target;
   target.provider = kCpuProvider;
   Options options(spec);
-  PARITAS_TRY(take_threads(options, target));
+  PARITAS_TRY(take_execution(options, target));
   PARITAS_TRY(take_optimisation(options, target));
   options.take_session_entries(target);
   PARITAS_TRY(options.none_left());
@@ -112,6 +128,7 @@ Result<Target> resolve_simulator(const TargetSpec& spec) {
   Target target;
   target.provider = kCpuProvider;
   target.capabilities.storage_type = format.format;
+  target.capabilities.emulated = true;
   Options options(spec);
   PARITAS_TRY(take_threads(options, target));
   std::string overflow = "inf";
@@ -180,7 +197,7 @@ Result<Target> resolve_qnn(const TargetSpec& spec, const RuntimeSearch& search) 
   Options options(spec);
   PARITAS_ASSIGN(const Path library, find_qnn(search, options.take("library"), spec.text));
   target.provider_library = library.string();
-  PARITAS_TRY(take_threads(options, target));
+  PARITAS_TRY(take_execution(options, target));
   PARITAS_TRY(take_optimisation(options, target));
   options.take_session_entries(target);
   target.provider_options = options.take_rest();
@@ -207,7 +224,10 @@ Result<Target> resolve_qnn(const TargetSpec& spec, const RuntimeSearch& search) 
   target.provider_options.try_emplace("soc_model", "77");
   target.provider_options.try_emplace("htp_arch", "73");
   target.capabilities.storage_type = DType::kF16;
+  target.capabilities.fastest = {{"htp_performance_mode", "burst"}};
+  target.capabilities.contexts = true;
 #if defined(__x86_64__)
+  target.capabilities.emulated = true;
   target.notes.push_back("x86-64 emulation of the HTP: results, not speed");
 #endif
   return target;
@@ -226,7 +246,7 @@ Result<Target> resolve_plugin(const TargetSpec& spec) {
   if (!std::filesystem::is_regular_file(*library, code))
     return usage_error(spec.text, fmt::format("the provider library {} is absent", *library), "check library=PATH");
   target.provider_library = std::filesystem::absolute(*library).string();
-  PARITAS_TRY(take_threads(options, target));
+  PARITAS_TRY(take_execution(options, target));
   PARITAS_TRY(take_optimisation(options, target));
   options.take_session_entries(target);
   target.provider_options = options.take_rest();
@@ -289,6 +309,10 @@ Result<Target> resolve_target(const TargetSpec& spec, const RuntimeSearch& searc
     if (spec.name == "sim") return resolve_simulator(spec);
     if (spec.name == "qnn") return resolve_qnn(spec, search);
     if (spec.name == "ort") return resolve_plugin(spec);
+    if (spec.name == "package")
+      return usage_error(
+          spec.text, "a package is no target of this command",
+          "run, compare, verify and bench take its folder; check and locate take package:DIR as the device");
     return usage_error(spec.text, fmt::format("there is no target \"{}\"", spec.name),
                        "choose cpu, sim:fp16, sim:bf16, qnn:htp or ort:PROVIDER,library=PATH");
   }();
@@ -308,7 +332,9 @@ std::vector<TargetListing> list_targets(const RuntimeSearch& search) {
   };
   const Error* no_runtime = runtime ? nullptr : &runtime.error();
   std::vector<TargetListing> list;
-  list.push_back(listing("cpu", "ONNX Runtime on the CPU; threads=1, opt=none|basic|extended|all", no_runtime));
+  list.push_back(listing(
+      "cpu", "ONNX Runtime on the CPU; threads=1, opt=none|basic|extended|all, mode=sequential|parallel, inter=1",
+      no_runtime));
   list.push_back(listing("sim:fp16", "every float tensor rounded to float16; overflow=inf|saturate", no_runtime));
   list.push_back(listing("sim:bf16", "every float tensor rounded to bfloat16; overflow=inf|saturate", no_runtime));
   const auto qnn = find_qnn(search, std::nullopt, "qnn:htp");

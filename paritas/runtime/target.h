@@ -30,12 +30,16 @@ struct Capabilities {
   bool integer_inputs = true;         // value-dependent integers may be fed
   bool op_trace = false;              // writes which source nodes each device operation came from
   bool fallback_switch = false;       // session.disable_cpu_ep_fallback works
+  bool contexts = false;              // writes what it compiled as a model with a context (ep.context_enable)
   bool cycle_profile = false;         // writes the cycles of each device operation
   bool op_affinity = false;           // nodes can be pinned to the CPU by operator type
   bool cpu_backend = false;           // the provider's own back end computes on the CPU
   bool free_dimensions = true;        // takes graphs with free dimensions
   bool device = false;                // a provider other than the CPU's is asked for: it must take nodes
+  bool emulated = false;              // computes what the device would, at the speed of the host
   std::optional<DType> storage_type;  // type in which it keeps float32 tensors; nullopt: as declared
+  // Provider options that ask for the highest clock; empty: it has none. For timing only.
+  std::map<std::string, std::string> fastest;
 };
 
 struct SimulatedFormat {
@@ -51,6 +55,8 @@ struct Target {
   std::map<std::string, std::string> provider_options;
   std::map<std::string, std::string> session_entries;
   int threads = 1;                          // intra-op
+  int inter_threads = 1;                    // inter-op; they matter when `parallel` only
+  bool parallel = false;                    // execution mode: branches of the graph side by side
   std::string optimisation = "none";        // none, basic, extended, all
   std::optional<SimulatedFormat> simulate;  // graph is edited (Round behind every float tensor), then runs on the CPU
   Capabilities capabilities;
@@ -61,6 +67,8 @@ struct Target {
 struct RuntimeSearch {
   std::string ort;  // --ort or PARITAS_ORT: a library file or a folder that holds one; may be empty
   std::vector<Path> python_site_folders;  // site-packages of the active Python environment(s), in order
+  // For the parts of packages, which name no library: provider -> the user's own.
+  std::map<std::string, Path> provider_libraries;
 };
 
 struct OrtLibrary {

@@ -91,7 +91,7 @@ TEST(Target, CpuDefaultsLeaveTheGraphAlone) {
 }
 
 TEST(Target, WrongOptionsNameTheKnownOnes) {
-  EXPECT_THAT(resolve_failure("cpu,thread=2").message(), HasSubstr("known are opt, threads"));
+  EXPECT_THAT(resolve_failure("cpu,thread=2").message(), HasSubstr("known are inter, mode, opt, threads"));
   EXPECT_THAT(resolve_failure("cpu,threads=0").message(), HasSubstr("1 to 1024"));
   EXPECT_THAT(resolve_failure("cpu,threads=2x").message(), HasSubstr("1 to 1024"));
   EXPECT_THAT(resolve_failure("cpu,opt=fast").message(), HasSubstr("none, basic, extended, all"));
@@ -101,6 +101,20 @@ TEST(Target, WrongOptionsNameTheKnownOnes) {
   EXPECT_THAT(resolve_failure("sim:fp16,overflow=wrap").message(), HasSubstr("inf, saturate"));
   EXPECT_THAT(resolve_failure("tpu").message(), HasSubstr("qnn:htp"));
   EXPECT_EQ(resolve_failure("cpu,thread=2").kind, ErrorKind::kUsage);
+}
+
+TEST(Target, ExecutionIsAsAnApplicationAsksForIt) {
+  auto plain = resolve_target(spec("cpu"), {});
+  ASSERT_TRUE(plain.has_value());
+  EXPECT_EQ(plain->inter_threads, 1);
+  EXPECT_FALSE(plain->parallel);
+  auto parallel = resolve_target(spec("cpu,mode=parallel,inter=3"), {});
+  ASSERT_TRUE(parallel.has_value()) << parallel.error().message();
+  EXPECT_EQ(parallel->inter_threads, 3);
+  EXPECT_TRUE(parallel->parallel);
+  EXPECT_THAT(resolve_failure("cpu,inter=2").message(), HasSubstr("no effect in sequential mode"));
+  EXPECT_THAT(resolve_failure("cpu,inter=0,mode=parallel").message(), HasSubstr("inter=0 is not a number"));
+  EXPECT_THAT(resolve_failure("cpu,mode=fast").message(), HasSubstr("sequential, parallel"));
 }
 
 TEST(Target, SimulatorStoresInItsFormat) {

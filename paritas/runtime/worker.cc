@@ -71,12 +71,13 @@ struct Worker::Impl {
 
   Status launch();
   // Sends a request and awaits the reply. `doing` completes "the worker crashed while ...".
-  Result<Json> ask(const Json& request, const std::string& doing);
-  Unexpected give_up(End end, const std::string& doing);
+  Result<Json> ask(const Json& request, const std::string& doing, std::chrono::seconds patience = {});
+  Unexpected give_up(End end, const std::string& doing, std::chrono::seconds patience);
   Unexpected fail(std::string cause, std::string remedy);
   Path next_path(const char* kind) { return options.scratch / fmt::format("{}-{:06}.tensors", kind, next_file++); }
   Result<NamedTensors> in_files(const NamedTensors& tensors);
-  Result<NamedTensors> received(const Json& reply, const Path& path);
+  // `key`: where the reply lists them.
+  Result<NamedTensors> received(const Json& reply, const char* key, const Path& path);
 };
 
 Status Worker::Impl::launch() {
@@ -103,9 +104,10 @@ Unexpected Worker::Impl::fail(std::string cause, std::string remedy) {
   return tl::make_unexpected(*dead);
 }
 
-Unexpected Worker::Impl::give_up(End end, const std::string& doing) {
+Unexpected Worker::Impl::give_up(End end, const std::string& doing, std::chrono::seconds patience) {
   if (end == End::kTimeout)
-    return fail(fmt::format("no answer within {} s while {}; the worker was killed", options.timeout.count(), doing),
+    return fail(fmt::format("no answer within {} s while {}; the worker was killed",
+                            (options.timeout + patience).count(), doing),
                 "allow it more time, or leave out what takes so long");
   if (end == End::kTooLong) return fail(fmt::format("the reply never ended while {}", doing), {});
   if (end == End::kFailed) return fail(fmt::format("the control channel failed while {}", doing), {});
@@ -115,16 +117,17 @@ Unexpected Worker::Impl::give_up(End end, const std::string& doing) {
               {});
 }
 
-Result<Json> Worker::Impl::ask(const Json& request, const std::string& doing) {
+Result<Json> Worker::Impl::ask(const Json& request, const std::string& doing, std::chrono::seconds patience) {
   if (dead) {
     Error error = *dead;
     error.cause = fmt::format("no longer runs: {}", error.cause);
     return tl::make_unexpected(std::move(error));
   }
-  const auto deadline = LineChannel::Clock::now() + options.timeout;
-  if (const End end = channel->send(dump_json(request, -1), deadline); end != End::kNone) return give_up(end, doing);
+  const auto deadline = LineChannel::Clock::now() + options.timeout + patience;
+  if (const End end = channel->send(dump_json(request, -1), deadline); end != End::kNone)
+    return give_up(end, doing, patience);
   std::string line;
-  if (const End end = channel->receive(line, deadline); end != End::kNone) return give_up(end, doing);
+  if (const End end = channel->receive(line, deadline); end != End::kNone) return give_up(end, doing, patience);
   auto reply = parse_json(line, kSubject);
   const auto ok = reply && reply->is_object() ? reply->find("ok") : Json::iterator();
   if (!reply || !reply->is_object() || ok == reply->end() || !ok->is_boolean())
@@ -166,9 +169,9 @@ Result<NamedTensors> Worker::Impl::in_files(const NamedTensors& tensors) {
   return result;
 }
 
-Result<NamedTensors> Worker::Impl::received(const Json& reply, const Path& path) {
+Result<NamedTensors> Worker::Impl::received(const Json& reply, const char* key, const Path& path) {
   PARITAS_ASSIGN(const auto file, open_temporary(path));
-  PARITAS_ASSIGN(const Json* list, json_array(reply, "outputs", kSubject));
+  PARITAS_ASSIGN(const Json* list, json_array(reply, key, kSubject));
   NamedTensors outputs;
   outputs.reserve(list->size());
   for (const Json& row : *list) {
@@ -267,7 +270,30 @@ Result<RunReply> Worker::run(const RunRequest& request) {
   const auto seconds = reply.find("seconds");
   if (seconds == reply.end() || !seconds->is_number()) return runtime_error(kSubject, "the reply names no time");
   result.seconds = seconds->get<double>();
-  PARITAS_ASSIGN(result.outputs, impl_->received(reply, output));
+  PARITAS_ASSIGN(result.outputs, impl_->received(reply, "outputs", output));
+  return result;
+}
+
+Result<TimeReply> Worker::time(const TimeRequest& request) {
+  std::lock_guard lock(impl_->one_request);
+  TimeRequest in_files = request;
+  PARITAS_ASSIGN(in_files.inputs, impl_->in_files(request.inputs));
+  PARITAS_ASSIGN(in_files.against, impl_->in_files(request.against));
+  const Path output = impl_->next_path("output");
+  Json message = protocol::encode(in_files);
+  message["op"] = "time";
+  message["output"] = output.string();
+  PARITAS_ASSIGN(const Json reply, impl_->ask(message, "timing the model", request.patience));
+  PARITAS_ASSIGN(TimeReply result, protocol::decode_time_reply(reply));
+  if (result.runs.empty() || std::any_of(result.runs.begin(), result.runs.end(), [&](const TimedRun& run) {
+        return run.stages.size() != request.chain.size();
+      }))
+    return runtime_error(kSubject, "the reply names no time for each run");
+  PARITAS_ASSIGN(result.first, impl_->received(reply, "first", output.string() + ".first"));
+  result.last = result.first;
+  if (result.runs.size() > 1) {
+    PARITAS_ASSIGN(result.last, impl_->received(reply, "last", output.string() + ".last"));
+  }
   return result;
 }
 
@@ -278,6 +304,14 @@ Status Worker::close(int session) {
 }
 
 std::string Worker::captured_output(size_t limit) const { return tail_of(impl_->log, limit); }
+
+std::optional<Error> Worker::died() const {
+  std::lock_guard lock(impl_->one_request);
+  // Between requests nobody looks at the process.
+  if (!impl_->dead && impl_->child->wait(std::chrono::milliseconds(0)))
+    static_cast<void>(impl_->give_up(End::kClosed, "waiting for a request", {}));
+  return impl_->dead;
+}
 
 uint64_t Worker::peak_resident_bytes() const { return impl_->peak; }
 

@@ -43,6 +43,9 @@ struct SessionRequest {
   Target target;
   std::vector<std::string> fetch;  // outputs to fetch; empty: all
   bool op_trace = false;           // ask the provider for its op trace, when the target can
+  // Opened as an application would: memory arena, memory pattern and spinning threads as ONNX Runtime has them by
+  // default. Else as diagnosis needs it, where graphs have thousands of outputs and run a few times at most.
+  bool as_application = false;
   // Existing folder into which the runtime, and a provider that can, write what they measured of each node (complete
   // only when the session is closed); empty: nothing is measured.
   Path profile_folder;
@@ -57,7 +60,8 @@ struct SessionInfo {
   std::vector<Path> op_traces;           // files that the provider wrote
   // Why the runtime's optimiser was switched off against the target's wish: with it the session could not be opened.
   std::string unoptimised_because;
-  double seconds = 0;
+  double seconds = 0;           // making the session
+  double provider_seconds = 0;  // loading the provider's library, when this session was the first to need it
 };
 
 struct RunRequest {
@@ -77,6 +81,42 @@ struct RunReply {
   double seconds = 0;  // the runtime's Run() alone
 };
 
+// One session of a chain. Tensors have names of their own, which tie outputs to inputs; sessions may call them
+// otherwise.
+struct ChainLink {
+  int session = 0;
+  std::vector<std::pair<std::string, std::string>> inputs;   // session's name, tensor
+  std::vector<std::pair<std::string, std::string>> outputs;  // session's name, tensor; only these are asked for
+};
+
+// Runs a chain of open sessions again and again inside the worker; what one hands to the next stays in memory.
+struct TimeRequest {
+  std::vector<ChainLink> chain;
+  std::vector<std::pair<std::string, Tensor>> inputs;  // by tensor; read before the first run begins
+  std::vector<std::string> fetch;  // tensors of the chain that come back from the first and last run
+  int warm_up = 0;                 // runs before those that are measured
+  int runs = 1;                    // measured; at most kMostTimedRuns
+  double seconds = 0;              // > 0: no further run begins after so many
+  // Tensors with which those of every run are compared bit by bit, outside of what is timed; empty: nothing is.
+  std::vector<std::pair<std::string, Tensor>> against;
+  std::chrono::seconds patience{0};  // beyond the worker's timeout
+};
+inline constexpr int kMostTimedRuns = 100000;
+
+struct TimedRun {
+  double chain = 0;            // seconds from the first session's start to the last one's end, hand-over included
+  std::vector<double> stages;  // seconds of Run() alone, in the chain's order
+};
+
+struct TimeReply {
+  std::vector<TimedRun> runs;                               // measured ones, in order
+  std::vector<std::pair<std::string, Tensor>> first, last;  // what was fetched of the first and the last of them
+  uint64_t differing = 0;                                   // runs that were not equal to `against`
+  std::optional<uint64_t> first_differing;                  // index among `runs`
+  uint64_t resident_bytes = 0;                              // of the worker after the last run
+  double cpu_seconds = 0;                                   // of the worker's threads, warm-up included
+};
+
 struct RuntimeIdentity {
   std::string version;  // "1.32.0"
   Path path;
@@ -94,10 +134,15 @@ class Worker {
   const RuntimeIdentity& identity() const;
   Result<SessionInfo> open(const SessionRequest& request);
   Result<RunReply> run(const RunRequest& request);
+  // Errors: a tensor that nothing makes, or twice; a session's own refusal.
+  Result<TimeReply> time(const TimeRequest& request);
   Status close(int session);
   // Tail of what the worker and its libraries printed.
   std::string captured_output(size_t limit = 4000) const;
   uint64_t peak_resident_bytes() const;  // of the worker so far
+  // Why the worker runs no more: it crashed, ended, did not answer in time, or answered nonsense. nullopt: it runs.
+  // Waits for a request in progress.
+  std::optional<Error> died() const;
 
  private:
   struct Impl;

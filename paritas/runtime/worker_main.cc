@@ -6,12 +6,15 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <map>
+#include <string_view>
 #include <thread>
 
 #include <fmt/format.h>
 
 #include "paritas/runtime/line_channel.h"
+#include "paritas/runtime/ort/chain.h"
 #include "paritas/runtime/ort/library.h"
 #include "paritas/runtime/ort/session.h"
 #include "paritas/runtime/protocol.h"
@@ -22,14 +25,15 @@ namespace {
 
 constexpr const char* kSubject = "worker";
 
-// VmHWM: unlike ru_maxrss it starts at exec, not with the parent's size at fork.
-uint64_t peak_resident() {
+// A line of /proc/self/status in bytes. VmHWM is the peak: unlike ru_maxrss it starts at exec, not with the parent's
+// size at fork. VmRSS is what is resident now.
+uint64_t resident(const char* field) {
   uint64_t kilobytes = 0;
   if (std::FILE* status = std::fopen("/proc/self/status", "re")) {
     char line[256];
     while (std::fgets(line, sizeof line, status) != nullptr) {
-      unsigned long value = 0;
-      if (std::sscanf(line, "VmHWM: %lu kB", &value) == 1) kilobytes = value;
+      const std::string_view text(line);
+      if (text.starts_with(field)) kilobytes = std::strtoull(line + std::strlen(field), nullptr, 10);
     }
     std::fclose(status);
   }
@@ -53,6 +57,7 @@ class Server {
     if (op == "hello") return hello(request);
     if (op == "open") return open(request);
     if (op == "run") return run(request);
+    if (op == "time") return time(request);
     if (op == "close") return close(request);
     return runtime_error(kSubject, fmt::format("unknown request \"{}\"", op));
   }
@@ -93,10 +98,38 @@ class Server {
     PARITAS_ASSIGN(const auto fetch, protocol::decode_names(request, "fetch"));
     PARITAS_ASSIGN(const std::string output, json_string(request, "output", kSubject));
     PARITAS_ASSIGN(const ort::Session::Ran ran, found->second->run(inputs, fetch, injection, output));
-    Json outputs = Json::array();
-    for (const ort::StoredOutput& each : ran.outputs)
-      outputs.push_back(Json::array({each.name, name(each.dtype), each.shape, each.offset}));
-    return Json{{"seconds", ran.seconds}, {"outputs", std::move(outputs)}};
+    return Json{{"seconds", ran.seconds}, {"outputs", encode_outputs(ran.outputs)}};
+  }
+
+  static Json encode_outputs(const std::vector<ort::StoredOutput>& outputs) {
+    Json array = Json::array();
+    for (const ort::StoredOutput& each : outputs)
+      array.push_back(Json::array({each.name, name(each.dtype), each.shape, each.offset}));
+    return array;
+  }
+
+  Result<Json> time(const Json& request) {
+    PARITAS_ASSIGN(const TimeRequest wanted, protocol::decode_time_request(request));
+    std::vector<ort::Session*> sessions;
+    for (const ChainLink& link : wanted.chain) {
+      PARITAS_ASSIGN(const auto found, find(Json{{"session", link.session}}));
+      sessions.push_back(found->second.get());
+    }
+    PARITAS_ASSIGN(const std::string output, json_string(request, "output", kSubject));
+    PARITAS_ASSIGN(const ort::ChainTimes times, ort::time_chain(sessions, wanted, output + ".first", output + ".last"));
+    Json runs = Json::array();
+    for (const TimedRun& run : times.runs) {
+      Json row = Json::array({run.chain});
+      for (double stage : run.stages) row.push_back(stage);
+      runs.push_back(std::move(row));
+    }
+    return Json{{"runs", std::move(runs)},
+                {"first", encode_outputs(times.first)},
+                {"last", encode_outputs(times.last)},
+                {"differing", times.differing},
+                {"first_differing", times.first_differing ? Json(*times.first_differing) : Json(nullptr)},
+                {"resident", resident("VmRSS:")},
+                {"cpu_seconds", times.cpu_seconds}};
   }
 
   Result<Json> close(const Json& request) {
@@ -131,7 +164,7 @@ std::string answer(Server& server, const std::string& line, bool& quit) {
   }
   Json json = reply ? std::move(*reply) : protocol::encode_error(reply.error());
   if (reply) json["ok"] = true;
-  json["peak"] = peak_resident();
+  json["peak"] = resident("VmHWM:");
   return dump_json(json, -1);
 }
 

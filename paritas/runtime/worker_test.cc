@@ -232,6 +232,25 @@ TEST_F(RuntimeWorker, ACrashNamesTheSignalAndWhatWasSaid) {
   auto after = worker->run({1, {}, {}, {}});
   ASSERT_FALSE(after.has_value());
   EXPECT_THAT(after.error().message(), HasSubstr("no longer runs"));
+  ASSERT_TRUE(worker->died().has_value());
+  EXPECT_THAT(worker->died()->message(), HasSubstr("the worker crashed (signal 6: Aborted) while opening a session"));
+}
+
+TEST_F(RuntimeWorker, SaysWhetherItStillRuns) {
+  auto worker = start();
+  ASSERT_NE(worker, nullptr);
+  EXPECT_FALSE(worker->died().has_value());
+  EXPECT_FALSE(worker->open({folder() / "absent.onnx", {}, target("cpu"), {}, false}).has_value());
+  EXPECT_FALSE(worker->died().has_value());  // a session that cannot be opened kills nobody
+  // One that ends between two requests is noticed without one.
+  WorkerOptions brief = options("brief");
+  std::filesystem::create_directory(brief.scratch);
+  brief.executable = script("read -r line <&$r; echo '{\"ok\":true,\"version\":\"1\",\"path\":\"/x\"}' >&$w; exit 4");
+  auto ended = Worker::start(brief);
+  ASSERT_TRUE(ended.has_value()) << ended.error().message();
+  for (int i = 0; i < 200 && !(*ended)->died(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  ASSERT_TRUE((*ended)->died().has_value());
+  EXPECT_THAT((*ended)->died()->message(), HasSubstr("the worker ended (exit code 4) while waiting for a request"));
 }
 
 TEST_F(RuntimeWorker, AHangIsKilledAfterTheTimeout) {

@@ -45,8 +45,9 @@ Result<Candidates> find_candidates(const DetectionSpec& spec, const Boxes& x, co
     if (pairs) return Candidates{std::move(*pairs), lowest};
   }
   return usage_error(where,
-                     fmt::format("{} and {} boxes over the threshold overlap in more than {} pairs",
-                                 count_over(x, spec.threshold), count_over(y, spec.threshold), kMaxPairs),
+                     fmt::format("{} and {} boxes over the threshold are too many to match: over {} pairs overlap, or "
+                                 "over {} would have to be tried",
+                                 count_over(x, spec.threshold), count_over(y, spec.threshold), kMaxPairs, kMaxOverlaps),
                      "raise the threshold, or compare behind the non-maximum suppression");
 }
 

@@ -15,6 +15,11 @@ constexpr double kOutside = 0.1;
 // A box that covers this share of the image overlaps with any other that does.
 constexpr double kHuge = 0.9;
 
+// "1 box has", "2 boxes have"
+std::string boxes_text(uint64_t count) { return fmt::format("{} box{}", count, count == 1 ? "" : "es"); }
+std::string is_are(uint64_t count) { return count == 1 ? "is" : "are"; }
+std::string has_have(uint64_t count) { return count == 1 ? "has" : "have"; }
+
 struct Facts {
   BadRows reference, device;
   uint64_t lost = 0;            // unmatched boxes that are no threshold crossing
@@ -157,9 +162,15 @@ void add_issues(const DetectionResult& result, const Facts& f, TaskOutcome& out)
   if (f.device.nonfinite_scores > 0)
     out.issue(Verdict::kDeviates,
               fmt::format("{} scores are NaN or infinite on the device", f.device.nonfinite_scores));
-  if (f.device.nonfinite_boxes > f.reference.nonfinite_boxes)
-    out.issue(Verdict::kDeviates, fmt::format("{} boxes are NaN or infinite on the device, {} on the reference",
-                                              f.device.nonfinite_boxes, f.reference.nonfinite_boxes));
+  // Rows under the threshold are often padding, which a reference may fill with NaN: that excuses none above it.
+  if (f.device.nonfinite_boxes_over > 0)
+    out.issue(Verdict::kDeviates,
+              fmt::format("{} over the threshold {} NaN or infinite on the device",
+                          boxes_text(f.device.nonfinite_boxes_over), is_are(f.device.nonfinite_boxes_over)));
+  else if (f.device.nonfinite_boxes > f.reference.nonfinite_boxes)
+    out.issue(Verdict::kDeviates, fmt::format("{} {} NaN or infinite on the device, {} on the reference",
+                                              boxes_text(f.device.nonfinite_boxes), is_are(f.device.nonfinite_boxes),
+                                              f.reference.nonfinite_boxes));
   if (f.device.scores_out_of_range > 0)
     out.issue(Verdict::kDeviates,
               fmt::format("{} scores of the device are not in [0, 1]", f.device.scores_out_of_range));
@@ -167,9 +178,10 @@ void add_issues(const DetectionResult& result, const Facts& f, TaskOutcome& out)
     out.issue(Verdict::kDeviates,
               fmt::format("{} labels of the device are no class, over the threshold", f.device.bad_labels));
   if (f.device.no_area > f.reference.no_area)
-    out.issue(Verdict::kDeviates, fmt::format("{} boxes over the threshold have no area on the device, {} on the "
-                                              "reference",
-                                              f.device.no_area, f.reference.no_area));
+    out.issue(Verdict::kDeviates,
+              fmt::format("{} over the threshold {} no area on the device, {} on the "
+                          "reference",
+                          boxes_text(f.device.no_area), has_have(f.device.no_area), f.reference.no_area));
   add_declaration_issues(result, f, out);
   if (result.reference_boxes + result.device_boxes == 0)
     out.issue(Verdict::kNotJudged, fmt::format("no box is over the threshold {} on either side: nothing was compared",
@@ -189,7 +201,8 @@ Missing missing_pairs(const DetectionResult& result, const Facts& f) {
   if (result.reference_boxes + result.device_boxes == 0)
     return {"no box is over the threshold on either side", Verdict::kNotJudged};
   if (f.lost > 0)
-    return {fmt::format("{} boxes have no partner, so the matched ones do not tell the whole", f.lost),
+    return {fmt::format("{} {} no partner, so the matched ones do not tell the whole", boxes_text(f.lost),
+                        has_have(f.lost)),
             Verdict::kDeviates};
   if (result.matched == 0) return {"no box is over the threshold on both sides", Verdict::kNotJudged};
   return {};
@@ -247,17 +260,19 @@ void add_claims(const DetectionResult& result, const Facts& f, TaskOutcome& out)
   out.does_not_show.push_back("average precision: the boxes are held against the reference, not against the truth");
   if (boxes + result.device_boxes == 0) return;
   out.shows.push_back(
-      fmt::format("{} of {} reference boxes over {} have a partner of the same class on the device with "
-                  "IoU >= {}; {} device boxes have none",
-                  result.matched, boxes, result.spec.threshold, result.spec.min_iou, result.unmatched_device));
+      fmt::format("{} of {} over {} on the reference {} a partner of the same class on the device with "
+                  "IoU >= {}; {} of the device {} none",
+                  result.matched, boxes_text(boxes), result.spec.threshold, has_have(boxes), result.spec.min_iou,
+                  boxes_text(result.unmatched_device), has_have(result.unmatched_device)));
   if (result.crossings > 0)
     out.notes.push_back(
-        fmt::format("{} unmatched boxes have their partner just under the threshold on the other side; "
-                    "matched_iou_min and max_score_difference cover them",
-                    result.crossings));
+        fmt::format("{} without a partner {} one just under the threshold on the other side; "
+                    "matched_iou_min and max_score_difference cover {}",
+                    boxes_text(result.crossings), has_have(result.crossings), result.crossings == 1 ? "it" : "them"));
   if (result.label_changes > 0)
-    out.notes.push_back(fmt::format("{} pairs of unmatched boxes are one object with another class (IoU >= 0.5)",
-                                    result.label_changes));
+    out.notes.push_back(fmt::format("{} pair{} of unmatched boxes {} one object with another class (IoU >= 0.5)",
+                                    result.label_changes, result.label_changes == 1 ? "" : "s",
+                                    is_are(result.label_changes)));
   if (f.near_ties > 0 && f.has_classes)
     out.notes.push_back(
         fmt::format("in {} images the class with the best score is another one, but it shares the first "
@@ -276,10 +291,8 @@ void add_claims(const DetectionResult& result, const Facts& f, TaskOutcome& out)
         "so many boxes overlap that threshold crossings, label changes or low thresholds were left out");
   if (result.images.size() == 1) out.does_not_show.push_back("a rate: this is one image");
   if (boxes < kThinBoxes)
-    out.does_not_show.push_back(
-        fmt::format("crowded scenes, low confidence or confused classes: {} boxes are a thin "
-                    "sample",
-                    boxes));
+    out.does_not_show.push_back(fmt::format("crowded scenes, low confidence or confused classes: {} {} a thin sample",
+                                            boxes_text(boxes), is_are(boxes)));
   if (f.one_label && boxes > 0)
     out.does_not_show.push_back("that the device tells classes apart: all reference boxes have one class");
   if (boxes > 0 && 2 * f.huge > boxes)

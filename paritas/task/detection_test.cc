@@ -188,6 +188,11 @@ TEST(Detection, NanIsNeverMatched) {
   EXPECT_EQ(figure(boxes, "unmatched_reference"), 1);
   const auto both = check_rows(device, device);
   EXPECT_EQ(worst_issue(both), Verdict::kInvalid);
+  auto padded = three();  // NaN in rows that no one looks at excuses none above the threshold
+  padded.push_back({{kNan, kNan, kNan, kNan}, 0.01F, 1});
+  auto extra = three();
+  extra.push_back({{kNan, 0, 1, 1}, 0.9F, 1});
+  EXPECT_EQ(worst_issue(check_rows(padded, extra)), Verdict::kDeviates);
   device[0].score = 0.01F;  // a bad row that no one looks at still tells of a bad device
   EXPECT_EQ(worst_issue(check_rows(three(), device)), Verdict::kDeviates);
 }

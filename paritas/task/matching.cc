@@ -7,9 +7,6 @@
 namespace paritas {
 namespace {
 
-// Overlaps that are computed for one image; 4e8 take some seconds.
-constexpr uint64_t kMaxOverlaps = 400'000'000;
-
 auto content(const DetectedBox& b) { return std::tuple(-b.score, b.box.x1, b.box.y1, b.box.x2, b.box.y2, b.label); }
 
 }  // namespace

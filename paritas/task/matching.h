@@ -10,6 +10,9 @@
 
 namespace paritas {
 
+// Overlaps that are computed for one image at most; 4e8 take some ten seconds.
+inline constexpr uint64_t kMaxOverlaps = 400'000'000;
+
 struct DetectedBox {
   uint64_t row = 0;   // in its tensor
   int64_t label = 0;  // 0 for all when the detector has no classes

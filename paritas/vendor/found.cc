@@ -14,6 +14,7 @@
 #include <simdjson.h>
 
 #include "paritas/base/json.h"
+#include "paritas/vendor/remedies.h"
 
 namespace paritas {
 namespace {
@@ -51,35 +52,19 @@ class FoundStream : public SampleStream {
   std::vector<FoundSample> samples_;
 };
 
-// name in the dump -> name to give
-Result<std::map<std::string, std::string>> read_names(const Path& path) {
-  PARITAS_ASSIGN(std::string text, read_text(path));
-  PARITAS_ASSIGN(Json json, parse_json(text, path.string()));
-  if (!json.is_object())
-    return input_error(path.string(), "is not a JSON object", "write {\"name in the dump\": \"name to give\", ...}");
-  std::map<std::string, std::string> names;
-  for (const auto& [from, to] : json.items()) {
-    if (!to.is_string())
-      return input_error(path.string(), fmt::format("the name for \"{}\" is not a string", printable(from)),
-                         "write {\"name in the dump\": \"name to give\", ...}");
-    names[from] = to.get<std::string>();
-  }
-  return names;
-}
-
-// Applies options.names; an entry that fits no tensor is left alone, since mapping files cover whole networks.
-Status rename(std::vector<FoundSample>& samples, const ImportOptions& options) {
-  if (!options.names) return {};
-  PARITAS_ASSIGN(const auto names, read_names(*options.names));
+// Applies context.names; an entry that fits no tensor is left alone, since mapping files cover whole networks.
+Status rename(std::vector<FoundSample>& samples, const ImportContext& context) {
+  if (!context.options.names) return {};
   bool used = false;
   for (FoundSample& sample : samples)
-    for (FoundTensor& found : sample)
-      if (auto it = names.find(found.name); it != names.end()) {
-        found.name = it->second;
-        used = true;
-      }
+    for (FoundTensor& found : sample) {
+      const std::string& given = context.given(found.name);
+      used |= &given != &found.name;
+      found.name = std::string(given);
+    }
   if (used) return {};
-  return input_error(options.names->string(), "names no tensor of the dump", "check that it belongs to this dump");
+  return input_error(context.options.names->string(), "names no tensor of the dump",
+                     "check that it belongs to this dump");
 }
 
 // The same bits under the declared type: only unsigned integers carry other types in silence (numpy stores bfloat16
@@ -88,23 +73,48 @@ Result<Tensor> reinterpret(Tensor tensor, DType dtype, const Shape& shape, const
   return make_tensor(dtype, shape, std::move(tensor.bytes), subject);
 }
 
-Status declare(FoundTensor& found, const ImportOptions& options, const std::string& subject) {
-  const auto dtype_it = options.dtypes.find(found.name);
-  const auto shape_it = options.shapes.find(found.name);
-  const DType dtype = dtype_it == options.dtypes.end() ? found.dtype : dtype_it->second;
-  const Shape shape = shape_it == options.shapes.end() ? found.shape : shape_it->second;
-  if (dtype == found.dtype && shape == found.shape) return {};
+// Of a table by tensor: the entry for the given name, else the one for the name in the dump. That counts only while no
+// other tensor was given it.
+template <class T>
+const std::pair<const std::string, T>* declared_for(const std::map<std::string, T>& table, const std::string& name,
+                                                    const ImportContext& context) {
+  if (auto it = table.find(context.given(name)); it != table.end()) return &*it;
+  const auto it = table.find(name);
+  if (it == table.end()) return nullptr;
+  const bool taken = std::any_of(context.names.begin(), context.names.end(),
+                                 [&](const auto& entry) { return entry.first != name && entry.second == name; });
+  return taken ? nullptr : &*it;
+}
+
+// What is declared for a tensor that has type and shape already: an unsigned integer may carry another type.
+Status declare(FoundTensor& found, const ImportContext& context, const std::string& subject) {
+  const ImportOptions& options = context.options;
+  const auto* typed = declared_for(options.dtypes, found.name, context);
+  const auto* shaped = declared_for(options.shapes, found.name, context);
+  const DType dtype = typed == nullptr ? found.dtype : typed->second;
+  const Shape shape = shaped == nullptr ? found.shape : shaped->second;
+  const auto refuse = [&](Unexpected error) -> Status {
+    if (options.taken != nullptr) return {};  // it may be another source's
+    return error;
+  };
   const bool carrier = found.dtype == DType::kU8 || found.dtype == DType::kU16;
   if (dtype != found.dtype && (!carrier || bits(dtype) > bits(found.dtype)))
-    return usage_error(fmt::format("--dtype {}={}", found.name, name(dtype)),
-                       fmt::format("{} holds it as {}", subject, name(found.dtype)), "leave it out");
+    return refuse(
+        usage_error(declaration_subject(options, Declaration::kDtype, fmt::format("{}={}", typed->first, name(dtype))),
+                    fmt::format("{} holds it as {}", subject, name(found.dtype)), "leave it out"));
   const auto count = element_count(shape);
   const auto held = element_count(found.shape);
   if (!count || !held || byte_size(dtype, *count) != byte_size(found.dtype, *held))
-    return usage_error(fmt::format("--shape {}", found.name),
-                       fmt::format("{} {} is not the size of {} {}", name(dtype), to_string(shape), name(found.dtype),
-                                   to_string(found.shape)),
-                       bits(dtype) == 4 ? "give the shape of the unpacked values" : "check the shape");
+    return refuse(
+        usage_error(declaration_subject(options, Declaration::kShape, shaped == nullptr ? found.name : shaped->first),
+                    fmt::format("{} {} is not the size of {} {}", name(dtype), to_string(shape), name(found.dtype),
+                                to_string(found.shape)),
+                    bits(dtype) == 4 ? "give the shape of the unpacked values" : "check the shape"));
+  if (options.taken != nullptr)
+    for (const std::string* declared :
+         {typed == nullptr ? nullptr : &typed->first, shaped == nullptr ? nullptr : &shaped->first})
+      if (declared != nullptr) options.taken->tensors.insert(*declared);
+  if (dtype == found.dtype && shape == found.shape) return {};
   found.read = [inner = std::move(found.read), dtype, shape, subject]() -> Result<Tensor> {
     PARITAS_ASSIGN(Tensor tensor, inner());
     return reinterpret(std::move(tensor), dtype, shape, subject);
@@ -114,28 +124,65 @@ Status declare(FoundTensor& found, const ImportOptions& options, const std::stri
   return {};
 }
 
-Status check_declared(const RunInfo& info, const ImportOptions& options, const std::string& subject) {
-  const auto unknown = [&](const std::string& option, const std::string& tensor) -> Status {
-    if (info.find(tensor) != nullptr) return {};
+// Every declaration must fit a tensor, by one of its names.
+Status check_declared(const RunInfo& info, const std::set<std::string>& dump_names, const ImportOptions& options,
+                      const std::string& subject) {
+  if (options.taken != nullptr) return {};
+  const auto unknown = [&](Declaration what, const std::string& tensor) -> Status {
+    if (info.find(tensor) != nullptr || dump_names.count(tensor) != 0) return {};
     std::string names;
     for (size_t i = 0; i < info.tensors.size() && i < 8; ++i)
       names += fmt::format("{}\"{}\"", i == 0 ? "" : ", ", info.tensors[i].name);
-    return usage_error(option + " " + tensor, fmt::format("{} holds no tensor of that name", subject),
+    return usage_error(declaration_subject(options, what, tensor),
+                       fmt::format("{} holds no tensor of that name", subject),
                        fmt::format("it holds {}{}", names, info.tensors.size() > 8 ? ", ..." : ""));
   };
-  for (const auto& [tensor, dtype] : options.dtypes) PARITAS_TRY(unknown("--dtype", tensor));
-  for (const auto& [tensor, shape] : options.shapes) PARITAS_TRY(unknown("--shape", tensor));
+  for (const auto& [tensor, dtype] : options.dtypes) PARITAS_TRY(unknown(Declaration::kDtype, tensor));
+  for (const auto& [tensor, shape] : options.shapes) PARITAS_TRY(unknown(Declaration::kShape, tensor));
   return {};
 }
 
-Role role_of(const FoundTensor& found, const ModelFacts& model) {
+// One tensor must not be declared twice, by both of its names.
+template <class T>
+Status refuse_two(const std::map<std::string, T>& table, Declaration what, const ImportContext& context) {
+  for (const auto& [dump_name, given] : context.names) {
+    const auto a = table.find(dump_name), b = table.find(given);
+    if (a == table.end() || b == table.end() || a->second == b->second || context.names.count(given) != 0) continue;
+    return usage_error(declaration_subject(context.options, what, given),
+                       fmt::format("\"{}\" is the same tensor, and declared otherwise", printable(dump_name)),
+                       "declare it once, by either name");
+  }
+  return {};
+}
+
+Role role_of(const FoundTensor& found, const ImportContext& context) {
   if (found.role) return *found.role;
-  const ModelTensor* known = model.find(found.name);
+  const ModelTensor* known = context.known(found.name);
   return known == nullptr ? Role::kOutput : known->role;
 }
 
+// Which tensors were found in the model only by how vendor tools write names, and which could be several.
+void note_matches(const std::set<std::string>& dump_names, const ImportContext& context, RunInfo& info) {
+  uint64_t sanitised = 0;
+  std::string example;
+  for (const std::string& name : dump_names) {
+    const ModelMatch match = context.match(name);
+    if (match.tensor == nullptr && !match.candidates.empty())
+      info.notes.push_back(fmt::format("\"{}\" may be \"{}\" or \"{}\"{} of the model: nothing was taken from it",
+                                       printable(name), printable(match.candidates[0]), printable(match.candidates[1]),
+                                       match.candidates.size() > 2 ? ", ..." : ""));
+    if (match.tensor == nullptr || match.rule != NameRule::kSanitised || sanitised++ > 0) continue;
+    example = fmt::format("\"{}\" is \"{}\"", printable(name), printable(match.tensor->name));
+  }
+  if (sanitised > 0)
+    info.notes.push_back(
+        fmt::format("{} {} found in the model by the rule that tools write / . : as _: {}{}; the names "
+                    "stay the dump's",
+                    sanitised, sanitised == 1 ? "tensor was" : "tensors were", example, sanitised == 1 ? "" : ", ..."));
+}
+
 // One entry per name, in order of first appearance. A name must mean the same type and role in every sample.
-Status describe(const Found& found, const ImportContext& context, const std::string& subject, RunInfo& info) {
+Status describe(const Found& found, const std::string& subject, RunInfo& info) {
   std::unordered_map<std::string, size_t> position;
   for (size_t number = 0; number < found.samples.size(); ++number) {
     std::unordered_set<std::string> seen;
@@ -146,7 +193,7 @@ Status describe(const Found& found, const ImportContext& context, const std::str
       TensorInfo entry;
       entry.name = tensor.name;
       entry.dtype = tensor.dtype;
-      entry.role = role_of(tensor, context.model);
+      entry.role = tensor.role.value_or(Role::kOutput);
       const auto [it, added] = position.emplace(tensor.name, info.tensors.size());
       if (added) {
         info.tensors.push_back(std::move(entry));
@@ -163,24 +210,67 @@ Status describe(const Found& found, const ImportContext& context, const std::str
 
 }  // namespace
 
+Result<std::map<std::string, std::string>> read_names(const Path& path) {
+  PARITAS_ASSIGN(std::string text, read_text(path));
+  PARITAS_ASSIGN(Json json, parse_json(text, path.string()));
+  if (!json.is_object())
+    return input_error(path.string(), "is not a JSON object", "write {\"name in the dump\": \"name to give\", ...}");
+  std::map<std::string, std::string> names;
+  for (const auto& [from, to] : json.items()) {
+    if (!to.is_string())
+      return input_error(path.string(), fmt::format("the name for \"{}\" is not a string", printable(from)),
+                         "write {\"name in the dump\": \"name to give\", ...}");
+    names[from] = to.get<std::string>();
+  }
+  return names;
+}
+
+const std::string& ImportContext::given(const std::string& name) const {
+  auto it = names.find(name);
+  // The "/" may have been restored from the model: people write the name of the file.
+  if (it == names.end() && name.starts_with('/')) it = names.find(name.substr(1));
+  return it == names.end() ? name : it->second;
+}
+
+ModelMatch ImportContext::match(const std::string& name) const {
+  const std::string& renamed = given(name);
+  if (&renamed != &name)
+    if (ModelMatch match = model.match(renamed); match.tensor != nullptr) return match;
+  return model.match(name);
+}
+
+std::optional<DType> ImportContext::dtype(const std::string& name) const {
+  const auto* entry = declared_for(options.dtypes, name, *this);
+  return entry == nullptr ? std::nullopt : std::optional(entry->second);
+}
+
+std::optional<Shape> ImportContext::shape(const std::string& name) const {
+  const auto* entry = declared_for(options.shapes, name, *this);
+  return entry == nullptr ? std::nullopt : std::optional(entry->second);
+}
+
 Result<std::unique_ptr<SampleStream>> make_stream(const Path& path, Found found, const ImportContext& context) {
   const ImportOptions& options = context.options;
   const std::string subject = path.string();
-  if (options.outputs_only)
-    for (FoundSample& sample : found.samples)
-      std::erase_if(sample, [&](const FoundTensor& t) { return role_of(t, context.model) == Role::kInput; });
-  PARITAS_TRY(rename(found.samples, options));
-  bool any = false;
-  for (FoundSample& sample : found.samples)
+  PARITAS_TRY(refuse_two(options.dtypes, Declaration::kDtype, context));
+  PARITAS_TRY(refuse_two(options.shapes, Declaration::kShape, context));
+  std::set<std::string> dump_names;
+  for (FoundSample& sample : found.samples) {
+    for (FoundTensor& tensor : sample) tensor.role = role_of(tensor, context);
+    if (options.outputs_only) std::erase_if(sample, [](const FoundTensor& t) { return t.role == Role::kInput; });
     for (FoundTensor& tensor : sample) {
       PARITAS_TRY(check_name(tensor.name, subject));
-      PARITAS_TRY(declare(tensor, options, subject));
-      any = true;
+      PARITAS_TRY(declare(tensor, context, subject));
+      dump_names.insert(tensor.name);
     }
-  if (!any) return input_error(subject, "holds no tensor", "check the path");
+  }
+  if (dump_names.empty()) return input_error(subject, "holds no tensor", "check the path");
+  PARITAS_TRY(rename(found.samples, context));
+  for (const FoundSample& sample : found.samples)
+    for (const FoundTensor& tensor : sample) PARITAS_TRY(check_name(tensor.name, subject));
   RunInfo info;
-  PARITAS_TRY(describe(found, context, subject, info));
-  PARITAS_TRY(check_declared(info, options, subject));
+  PARITAS_TRY(describe(found, subject, info));
+  PARITAS_TRY(check_declared(info, dump_names, options, subject));
   info.model_path = context.model.path();
   info.model_sha256 = context.model.sha256();
   info.ir_version = context.model.ir_version();
@@ -188,6 +278,7 @@ Result<std::unique_ptr<SampleStream>> make_stream(const Path& path, Found found,
   info.producer = context.model.producer();
   info.notes.push_back(fmt::format("imported from {} ({})", printable(subject), found.format));
   for (std::string& note : found.notes) info.notes.push_back(std::move(note));
+  note_matches(dump_names, context, info);
   if (found.sample_names.size() > 1)
     info.sample_names = std::move(found.sample_names);  // one has nothing to be told from
   return std::unique_ptr<SampleStream>(

@@ -28,10 +28,20 @@ struct Found {
 // What importers work with: the options, and the facts of the model that they name.
 struct ImportContext {
   const ImportOptions& options;
-  const ModelFacts& model;  // empty when none was given
+  const ModelFacts& model;                        // empty when none was given
+  std::map<std::string, std::string> names = {};  // of options.names: name in the dump -> name to give
+
+  // `name` is the dump's in all of these. A name that was given tells more than one that a tool changed: it goes first.
+  const std::string& given(const std::string& name) const;
+  ModelMatch match(const std::string& name) const;
+  const ModelTensor* known(const std::string& name) const { return match(name).tensor; }
+  std::optional<DType> dtype(const std::string& name) const;
+  std::optional<Shape> shape(const std::string& name) const;
 };
 
-// Checks names (UTF-8, unique within a sample after options.names), gives roles, applies declared types and shapes, and
+Result<std::map<std::string, std::string>> read_names(const Path& path);
+
+// Checks names (UTF-8, unique within a sample after renaming), gives roles, applies declared types and shapes, and
 // refuses declarations that fit no tensor.
 Result<std::unique_ptr<SampleStream>> make_stream(const Path& path, Found found, const ImportContext& context);
 

@@ -15,6 +15,7 @@
 #include "paritas/vendor/npz.h"
 #include "paritas/vendor/polygraphy.h"
 #include "paritas/vendor/raw.h"
+#include "paritas/vendor/remedies.h"
 #include "paritas/vendor/tensor_proto.h"
 #include "paritas/vendor/trtexec.h"
 
@@ -186,8 +187,7 @@ std::vector<std::string> detect_file(const Path& path, const std::string& start)
 }
 
 Result<std::vector<std::string>> detect_folder(const Path& path) {
-  std::error_code code;
-  if (fs::exists(path / kRunIndex, code)) return std::vector<std::string>{"recording"};
+  if (is_recording(path)) return std::vector<std::string>{"recording"};
   if (result_root(path)) return std::vector<std::string>{"net-run"};
   PARITAS_ASSIGN(const auto files, list_files(path));
   std::set<std::string> fits;
@@ -206,7 +206,7 @@ Result<std::vector<std::string>> detect_folder(const Path& path) {
   return std::vector<std::string>(fits.begin(), fits.end());
 }
 
-Result<std::string> detect(const Path& path) {
+Result<std::string> detect(const Path& path, const ImportOptions& options) {
   std::error_code code;
   std::vector<std::string> fits;
   if (fs::is_directory(path, code)) {
@@ -221,11 +221,12 @@ Result<std::string> detect(const Path& path) {
   if (fits.size() == 1) return fits.front();
   if (fits.empty())
     return input_error(path.string(), "is neither a recording nor in a format that is read",
-                       fmt::format("if you know its format, name it with paritas import --format: {}", format_names()));
+                       fmt::format("if you know its format, name it with {}: {}",
+                                   declaration_text(options, Declaration::kFormat), format_names()));
   std::string list;
   for (const std::string& fit : fits) list += (list.empty() ? "" : " and ") + fit;
   return input_error(path.string(), fmt::format("fits several formats: {}", list),
-                     "choose one with paritas import --format");
+                     "choose one with " + declaration_text(options, Declaration::kFormat));
 }
 
 const Format* find_format(const std::string& name) {
@@ -264,7 +265,7 @@ Result<std::unique_ptr<SampleStream>> open_recording(const Path& path, const Imp
                                                    {"an input list", options.input_list.has_value()},
                                                    {"a runner", !options.runner.empty()}};
   for (const auto& [what, given] : of_dumps)
-    if (given)
+    if (given && options.taken == nullptr)
       return usage_error(path.string(), fmt::format("is a recording, and {} was given for it", what),
                          "leave that out: a recording tells its names, types and shapes itself");
   PARITAS_ASSIGN(auto stream, open_samples(path, {options.verify_hashes}));
@@ -280,24 +281,52 @@ std::vector<FormatInfo> import_formats() {
   return list;
 }
 
-Result<std::unique_ptr<SampleStream>> open_any(const Path& path, const ImportOptions& options) {
+Status check_taken(const ImportOptions& options, const TakenDeclarations& taken) {
+  const auto unused = [&](Declaration what, const std::string& value) {
+    return usage_error(declaration_subject(options, what, value),
+                       "no source has a tensor of that name whose type and shape it leaves open",
+                       "check the name, or leave it out");
+  };
+  for (const auto& [tensor, dtype] : options.dtypes)
+    if (taken.tensors.count(tensor) == 0) return unused(Declaration::kDtype, tensor);
+  for (const auto& [tensor, shape] : options.shapes)
+    if (taken.tensors.count(tensor) == 0) return unused(Declaration::kShape, tensor);
+  if (options.input_list && !taken.input_list)
+    return usage_error(declaration_subject(options, Declaration::kInputList, options.input_list->string()),
+                       "no source is a whole net-run dump", "leave it out");
+  if (!options.runner.empty() && !taken.runner)
+    return usage_error(declaration_subject(options, Declaration::kRunner, options.runner),
+                       "no source holds the results of several runners", "leave it out");
+  return {};
+}
+
+Result<std::string> format_of(const Path& path, const ImportOptions& options) {
   std::error_code code;
   if (!fs::exists(path, code)) return input_error(printable(path.string()), "no such file or folder", "check the path");
   std::string name = options.format;
   if (name.empty()) {
-    PARITAS_ASSIGN(name, detect(path));
+    PARITAS_ASSIGN(name, detect(path, options));
   } else if (has_pickle_extension(path)) {
     return pickle_error(path);
   }
+  if (find_format(name) == nullptr)
+    return usage_error(declaration_subject(options, Declaration::kFormat, name), "is not a format",
+                       fmt::format("there are: {}", format_names()));
+  return name;
+}
+
+Result<std::unique_ptr<SampleStream>> open_any(const Path& path, const ImportOptions& options) {
+  PARITAS_ASSIGN(const std::string name, format_of(path, options));
   const Format* format = find_format(name);
-  if (format == nullptr)
-    return usage_error("--format " + name, "is not a format", fmt::format("there are: {}", format_names()));
   if (format->find == nullptr) return open_recording(path, options);
   ModelFacts model;
   if (options.model) {
     PARITAS_ASSIGN(model, ModelFacts::load(*options.model));
   }
-  const ImportContext context{options, model};
+  ImportContext context{options, model};
+  if (options.names) {
+    PARITAS_ASSIGN(context.names, read_names(*options.names));
+  }
   PARITAS_ASSIGN(Found found, format->find(path, context));
   return make_stream(path, std::move(found), context);
 }

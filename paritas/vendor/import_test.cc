@@ -117,6 +117,79 @@ TEST(NetRun, IntegersAreNeverGuessed) {
   EXPECT_EQ(refusal(dump.folder.path(), options), "accepted");  // eight bytes: int64, as the model says
 }
 
+TEST(NetRun, RemediesSpeakTheLanguageOfWhoDeclares) {
+  const NetRunFolder dump;
+  for (int i = 0; i < 2; ++i) dump.folder.write(fmt::format("output/Result_{}/cls.raw", i), floats({2}));
+  ImportOptions options;
+  options.model = write_model(dump.folder);
+  EXPECT_THAT(refusal(dump.folder.path(), options), HasSubstr("say which: --dtype cls=float32"));
+  options.table = "recordings.device";
+  EXPECT_THAT(refusal(dump.folder.path(), options),
+              HasSubstr("say which: dtypes = { cls = \"float32\" } under [recordings.device]"));
+  dump.folder.write("input_list.txt", "x:=gone.raw\nx:=x1.raw\n");
+  EXPECT_THAT(refusal(dump.folder.path(), options), HasSubstr("with outputs_only under [recordings.device]"));
+  options.shapes["z"] = {1};
+  dump.folder.write("input_list.txt", "x:=x0.raw\nx:=x1.raw\n");
+  options.dtypes["cls"] = DType::kF32;
+  EXPECT_THAT(refusal(dump.folder.path(), options), HasSubstr("recordings.device.shapes: \"z\": "));
+}
+
+// The same file, called as the model does, as a file below a folder, and as vendor tools write it.
+TEST(NetRun, SanitisedNamesGetShapesAndRolesOfTheModel) {
+  const NetRunFolder dump;
+  for (int i = 0; i < 2; ++i) {
+    fs::rename(dump.folder.path() / fmt::format("output/Result_{}/sq/y.raw", i),
+               dump.folder.path() / fmt::format("output/Result_{}/sq_y.raw", i));
+  }
+  ImportOptions options;
+  options.model = write_model(dump.folder);
+  const auto stream = open_any(dump.folder.path(), options).value();
+  EXPECT_THAT(names(*stream), ElementsAre("input float32 x", "output float32 scores:0", "output float32 sq_y"));
+  EXPECT_EQ(stream->sample(0)->tensors[2].second.shape, (Shape{1, 3}));
+  EXPECT_THAT(stream->info().notes, ::testing::Contains(AllOf(HasSubstr("1 tensor was found in the model by the rule"),
+                                                              HasSubstr("\"sq_y\" is \"/sq/y\""))));
+}
+
+TEST(NetRun, AmbiguousSanitisedNamesTakeNothing) {
+  const NetRunFolder dump;
+  fs::remove_all(dump.folder.path() / "output/Result_1");
+  fs::rename(dump.folder.path() / "output/Result_0/sq/y.raw", dump.folder.path() / "output/Result_0/sq_y.raw");
+  dump.folder.write("input_list.txt", "x:=x0.raw\n");
+  auto model = onnx_model::Model::load(write_model(dump.folder)).value();
+  model.graph().mutable_node(1)->set_output(0, "sq.y");
+  model.graph().mutable_output(1)->set_name("sq.y");
+  ImportOptions options;
+  options.model = dump.folder.write("two.onnx", model.proto().SerializeAsString());
+  const auto stream = open_any(dump.folder.path(), options).value();
+  EXPECT_EQ(stream->sample(0)->tensors[2].second.shape, Shape{3});
+  EXPECT_THAT(stream->info().notes,
+              ::testing::Contains(HasSubstr("\"sq_y\" may be \"/sq/y\" or \"sq.y\" of the model")));
+}
+
+TEST(NetRun, RenamedTensorsAreLookedUpByTheirNewName) {
+  const NetRunFolder dump;
+  fs::remove_all(dump.folder.path() / "output/Result_1");
+  fs::rename(dump.folder.path() / "output/Result_0/sq/y.raw", dump.folder.path() / "output/Result_0/op_7.raw");
+  dump.folder.write("input_list.txt", "x:=x0.raw\n");
+  ImportOptions options;
+  options.model = write_model(dump.folder);
+  options.names = dump.folder.write("names.json", R"({"op_7": "/sq/y"})");
+  const auto shape_of = [&](const ImportOptions& with) {
+    const auto stream = open_any(dump.folder.path(), with).value();
+    EXPECT_THAT(names(*stream), ElementsAre("input float32 x", "output float32 /sq/y", "output float32 scores:0"));
+    return stream->sample(0)->tensors[1].second.shape;
+  };
+  EXPECT_EQ(shape_of(options), (Shape{1, 3}));
+  options.shapes = {{"/sq/y", {3, 1}}};
+  EXPECT_EQ(shape_of(options), (Shape{3, 1}));
+  options.shapes = {{"op_7", {1, 1, 3}}};
+  EXPECT_EQ(shape_of(options), (Shape{1, 1, 3}));
+  options.shapes["/sq/y"] = {3, 1};
+  EXPECT_THAT(refusal(dump.folder.path(), options), HasSubstr("\"op_7\" is the same tensor, and declared otherwise"));
+  options.shapes = {{"op_8", {1, 3}}};
+  EXPECT_THAT(refusal(dump.folder.path(), options), HasSubstr("holds no tensor of that name"));
+}
+
 TEST(NetRun, NativeFilesNeedAType) {
   const NetRunFolder dump;
   for (int i = 0; i < 2; ++i) dump.folder.write(fmt::format("output/Result_{}/q_native.raw", i), "\1\2\3");
@@ -342,6 +415,38 @@ TEST(OpenAny, DeclaredTypesReinterpretOnlyUnsignedCarriers) {
   EXPECT_EQ(doubles(sample.tensors[1].second), (std::vector<double>{1, 2, 3}));
   options.dtypes["c"] = DType::kI32;
   EXPECT_THAT(refusal(path, options), HasSubstr("holds it as float32"));
+}
+
+// Names that change places: a declaration means the tensor that has the name in the end.
+TEST(OpenAny, DeclarationsFollowNamesThatSwap) {
+  const TestFolder folder;
+  folder.write("a.raw", floats({1, 2}));
+  folder.write("b.raw", floats({1, 2}));
+  ImportOptions options;
+  options.dtype = DType::kF32;
+  options.names = folder.write("n.json", R"({"a": "b", "b": "a"})");
+  options.shapes["a"] = {1, 2};
+  options.format = "raw";
+  const Sample sample = open_any(folder.path(), options).value()->sample(0).value();
+  for (const auto& [name, tensor] : sample.tensors) EXPECT_EQ(tensor.shape, name == "a" ? (Shape{1, 2}) : Shape{2});
+}
+
+TEST(OpenAny, SharedDeclarationsAreTakenWhereNothingTells) {
+  const TestFolder folder;
+  ZipMaker zip;
+  zip.add("a.npy", npy_text("'<f4'", "(2,)", floats({1, 2})), false);
+  const Path told = folder.write("told.npz", zip.finish());
+  const Path open = folder.write("a.raw", std::string(8, '\0'));
+  TakenDeclarations taken;
+  ImportOptions options;
+  options.taken = &taken;
+  options.dtypes["a"] = DType::kI32;
+  EXPECT_EQ(open_any(told, options).value()->info().find("a")->dtype, DType::kF32);
+  EXPECT_THAT(check_taken(options, taken).error().message(), HasSubstr("--dtype a: no source has a tensor"));
+  EXPECT_EQ(open_any(open, options).value()->info().find("a")->dtype, DType::kI32);
+  EXPECT_TRUE(check_taken(options, taken));
+  options.runner = "N0";
+  EXPECT_THAT(check_taken(options, taken).error().message(), HasSubstr("--runner N0: no source holds"));
 }
 
 TEST(OpenAny, FormatsAreListed) {

@@ -16,6 +16,11 @@ std::string sanitise(std::string name) {
   return name;
 }
 
+std::string without_front(const std::string& name) {
+  const size_t first = name.find_first_not_of('_');
+  return first == std::string::npos ? name : name.substr(first);
+}
+
 ModelTensor describe(const ::onnx::ValueInfoProto& info, Role role) {
   ModelTensor tensor;
   tensor.name = info.name();
@@ -62,15 +67,31 @@ Result<ModelFacts> ModelFacts::load(const Path& path) {
 
 void ModelFacts::add(ModelTensor tensor) {
   const std::string name = tensor.name;
-  if (tensors_.emplace(name, std::move(tensor)).second) sanitised_.emplace(sanitise(name), name);
+  if (!tensors_.emplace(name, std::move(tensor)).second) return;
+  sanitised_.emplace(sanitise(name), name);
+  stripped_.emplace(without_front(sanitise(name)), name);
 }
 
-const ModelTensor* ModelFacts::find(const std::string& name) const {
-  if (auto it = tensors_.find(name); it != tensors_.end()) return &it->second;
-  if (auto it = tensors_.find("/" + name); it != tensors_.end()) return &it->second;
-  const auto [first, last] = sanitised_.equal_range(sanitise(name));
-  if (first == last || std::next(first) != last) return nullptr;
-  return &tensors_.at(first->second);
+ModelMatch ModelFacts::sanitised(const Index& index, const std::string& name) const {
+  ModelMatch match;
+  match.rule = NameRule::kSanitised;
+  const auto [first, last] = index.equal_range(name);
+  if (first != last && std::next(first) == last) {
+    match.tensor = &tensors_.at(first->second);
+  } else {
+    for (auto it = first; it != last; ++it) match.candidates.push_back(it->second);
+  }
+  return match;
+}
+
+ModelMatch ModelFacts::match(const std::string& name) const {
+  if (auto it = tensors_.find(name); it != tensors_.end()) return {&it->second, NameRule::kExact, {}};
+  if (auto it = tensors_.find("/" + name); it != tensors_.end()) return {&it->second, NameRule::kSlash, {}};
+  const std::string plain = sanitise(name);
+  if (plain.starts_with('_'))
+    if (ModelMatch match = sanitised(sanitised_, plain); match.tensor != nullptr || !match.candidates.empty())
+      return match;
+  return sanitised(stripped_, without_front(plain));
 }
 
 }  // namespace paritas

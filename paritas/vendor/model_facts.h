@@ -18,6 +18,19 @@ struct ModelTensor {
   std::optional<Shape> shape;  // -1: free dimension
 };
 
+// How the name of a dump's tensor led to one of the model.
+enum class NameRule {
+  kExact,
+  kSlash,      // behind a "/", which no file below a folder can keep
+  kSanitised,  // as vendor tools write names: a trailing ":0" left out, every character but letters and digits "_"
+};
+
+struct ModelMatch {
+  const ModelTensor* tensor = nullptr;
+  NameRule rule = NameRule::kExact;
+  std::vector<std::string> candidates;  // several that fit the rule equally: then `tensor` is null
+};
+
 class ModelFacts {
  public:
   static Result<ModelFacts> load(const Path& path);
@@ -30,13 +43,15 @@ class ModelFacts {
   const std::vector<std::string>& inputs() const { return inputs_; }  // without initialisers, in the model's order
   const std::vector<std::string>& outputs() const { return outputs_; }
 
-  // The tensor of that name; else the one that is called so behind a "/" (no file below a folder can keep it); else the
-  // only one whose name equals `name` when a trailing ":0" is left out and every character but letters and digits is
-  // replaced by '_', as vendor tools write file names.
-  const ModelTensor* find(const std::string& name) const;
+  // By the first rule that fits. A sanitised name may or may not have kept the "_" of a
+  // leading "/": with it, the tensors that start so are tried first; without it, all are.
+  ModelMatch match(const std::string& name) const;
+  const ModelTensor* find(const std::string& name) const { return match(name).tensor; }
 
  private:
+  using Index = std::multimap<std::string, std::string>;
   void add(ModelTensor tensor);
+  ModelMatch sanitised(const Index& index, const std::string& name) const;
 
   std::string path_;
   std::string sha256_;
@@ -46,7 +61,8 @@ class ModelFacts {
   std::vector<std::string> inputs_;
   std::vector<std::string> outputs_;
   std::map<std::string, ModelTensor> tensors_;
-  std::multimap<std::string, std::string> sanitised_;  // sanitised name -> name
+  Index sanitised_;  // sanitised name -> name
+  Index stripped_;   // the same without "_" in front
 };
 
 }  // namespace paritas

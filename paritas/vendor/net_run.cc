@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "paritas/vendor/raw.h"
+#include "paritas/vendor/remedies.h"
 
 namespace paritas {
 namespace {
@@ -48,7 +49,7 @@ class NetRun {
       return input_error(
           list_path_.string(),
           fmt::format("has {} lines of inputs, there are {} Result folders", list->samples.size(), folders.size()),
-          "import without the inputs: --outputs-only");
+          "leave the inputs out with " + declaration_text(context_.options, Declaration::kOutputsOnly));
     for (size_t i = 0; i < folders.size(); ++i) {
       FoundSample sample;
       if (list) PARITAS_TRY(add_inputs(*list, i, sample));
@@ -89,6 +90,7 @@ class NetRun {
     if (context_.options.outputs_only) return std::optional<InputList>();
     if (context_.options.input_list) {
       list_path_ = *context_.options.input_list;
+      if (context_.options.taken != nullptr) context_.options.taken->input_list = true;
     } else if (!fs::is_directory(path_, code)) {
       list_path_ = path_;
     } else if (fs::exists(path_ / "input_list.txt", code)) {
@@ -124,7 +126,8 @@ class NetRun {
       if (!full || !fs::exists(*full, code))
         return input_error(
             subject, fmt::format("names {}, which is not a file below {}", printable(entries[i].path), folder.string()),
-            "copy the inputs there, or leave them out with --outputs-only");
+            "copy the inputs there, or leave them out with " +
+                declaration_text(context_.options, Declaration::kOutputsOnly));
       if (!files.insert(*full).second)
         return input_error(subject, fmt::format("two inputs claim the file {}", printable(entries[i].path)),
                            "give each input its own file");
@@ -150,10 +153,10 @@ class NetRun {
         if (all.count(plain + ".raw") == 0) name = plain;  // both are there: the converted one keeps the name
       }
       name = restored(name);
-      numbered_ |= name.starts_with("Output_") && context_.model.find(name) == nullptr;
+      numbered_ |= name.starts_with("Output_") && context_.known(name) == nullptr && &context_.given(name) == &name;
       PARITAS_ASSIGN(const RawDeclaration told, told_of(folder / file, name, native));
       PARITAS_ASSIGN(FoundTensor tensor, find_raw(folder / file, name, told, context_));
-      const ModelTensor* known = context_.model.find(name);
+      const ModelTensor* known = context_.known(name);
       tensor.role = known == nullptr || known->role == Role::kInput ? Role::kOutput : known->role;
       remember(tensor);
       sample.push_back(std::move(tensor));
@@ -163,10 +166,11 @@ class NetRun {
 
   // A tensor "/a/b" lies in a/b.raw: only the model still knows the first character.
   std::string restored(const std::string& name) {
-    const ModelTensor* known = context_.model.find(name);
-    if (known == nullptr || known->name != "/" + name) return name;
+    if (&context_.given(name) != &name) return name;  // called otherwise anyway
+    const ModelMatch match = context_.model.match(name);
+    if (match.tensor == nullptr || match.rule != NameRule::kSlash) return name;
     slashes_ = true;
-    return known->name;
+    return match.tensor->name;
   }
 
   // net-run converts to float32 unless told to keep native types; tensors of integers it may keep as int32 or convert.
@@ -174,27 +178,27 @@ class NetRun {
     RawDeclaration told;
     std::error_code code;
     const ImportOptions& options = context_.options;
-    if (native || options.dtypes.count(name) != 0 || fs::exists(file.string() + ".json", code)) return told;
-    const ModelTensor* known = context_.model.find(name);
+    if (native || context_.dtype(name) || fs::exists(file.string() + ".json", code)) return told;
+    const ModelTensor* known = context_.known(name);
     told.origin = "net-run's default";
     told.dtype = DType::kF32;
     if (known == nullptr || !known->dtype || is_float(*known->dtype)) return told;
     const auto size = fs::file_size(file, code);
     if (known->shape && !code) {
-      if (fit_raw(size, {known->dtype, known->shape, ""}, "") && bits(*known->dtype) != 32)
+      if (fit_raw(size, {known->dtype, known->shape, ""}, "", options) && bits(*known->dtype) != 32)
         return RawDeclaration{known->dtype, std::nullopt, "the model"};
-      const bool four_bytes = fit_raw(size, {DType::kF32, known->shape, ""}, "").has_value();
+      const bool four_bytes = fit_raw(size, {DType::kF32, known->shape, ""}, "", options).has_value();
       if (!four_bytes) return told;  // fits neither: the error lists what would
     }
     return input_error(file.string(),
                        fmt::format("may hold float32 or int32: the model says {}, and net-run converts some of these",
                                    paritas::name(*known->dtype)),
-                       fmt::format("say which: --dtype {}=float32", name));
+                       "say which: " + dtype_text(options, name, DType::kF32));
   }
 
   void remember(const FoundTensor& tensor) {
-    const ModelTensor* known = context_.model.find(tensor.name);
-    const bool given = context_.options.shapes.count(tensor.name) != 0;
+    const ModelTensor* known = context_.known(tensor.name);
+    const bool given = context_.shape(tensor.name).has_value();
     flat_ |= !given && (known == nullptr || !known->shape) && tensor.shape.size() == 1;
     layout_ |= !given && known != nullptr && known->shape && known->shape->size() >= 3;
   }
@@ -217,11 +221,16 @@ class NetRun {
     if (named_by_model_)
       notes.push_back(fmt::format("the list names no inputs: they got the names of the inputs of {}, in its order",
                                   context_.model.path()));
-    if (numbered_) notes.push_back("Output_N tells no tensor: give the names with --names FILE");
+    if (numbered_) notes.push_back("Output_N tells no tensor: give the names with " + names_text());
     if (slashes_) notes.push_back("names that start with \"/\" were restored from the model");
     if (layout_)
       notes.push_back("shapes come from the model, raw files do not tell theirs: net-run may write channels last");
     if (flat_) notes.push_back("shapes that nothing tells were read as one dimension");
+  }
+
+  std::string names_text() const {
+    const std::string text = declaration_text(context_.options, Declaration::kNames);
+    return context_.options.table.empty() ? text + " FILE" : text;
   }
 
   Path path_;

@@ -6,6 +6,7 @@
 #include "paritas/tensor/npy.h"
 #include "paritas/vendor/base64.h"
 #include "paritas/vendor/json_walk.h"
+#include "paritas/vendor/remedies.h"
 
 namespace paritas {
 namespace {
@@ -170,8 +171,12 @@ Result<FoundTensor> find_array(const JsonText& text, const Encoded& encoded, con
   return found;
 }
 
-Result<const Runner*> pick_runner(const std::vector<Runner>& runners, const std::string& wanted,
+Result<const Runner*> pick_runner(const std::vector<Runner>& runners, const ImportOptions& options,
                                   const std::string& subject) {
+  // A wish that several sources share is one for those that leave a choice.
+  const bool no_choice = options.taken != nullptr && runners.size() == 1;
+  const std::string wanted = no_choice ? "" : options.runner;
+  if (options.taken != nullptr && !wanted.empty()) options.taken->runner = true;
   const Runner* picked = nullptr;
   bool several = false;
   std::string names;
@@ -183,10 +188,13 @@ Result<const Runner*> pick_runner(const std::vector<Runner>& runners, const std:
   }
   if (picked == nullptr && wanted.empty()) return input_error(subject, "holds no results", kSaveAgain);
   if (picked == nullptr)
-    return usage_error("--runner " + wanted, fmt::format("{} has no such runner", subject), "it has " + names);
+    return usage_error(declaration_subject(options, Declaration::kRunner, wanted),
+                       fmt::format("{} has no such runner", subject), "it has " + names);
   if (several)
-    return usage_error(subject, fmt::format("holds the results of several runners: {}", names),
-                       "choose one with --runner NAME (a pattern such as '*N0*' will do)");
+    return usage_error(
+        subject, fmt::format("holds the results of several runners: {}", names),
+        fmt::format("choose one with {} (a pattern such as '*N0*' will do)",
+                    options.table.empty() ? "--runner NAME" : declaration_text(options, Declaration::kRunner)));
   return picked;
 }
 
@@ -197,7 +205,7 @@ Result<Found> find_polygraphy(const Path& path, const ImportOptions& options) {
   PARITAS_ASSIGN(const JsonText text, JsonText::read(path));
   Index index(subject);
   PARITAS_TRY(index.build(text));
-  PARITAS_ASSIGN(const Runner* runner, pick_runner(index.runners, options.runner, subject));
+  PARITAS_ASSIGN(const Runner* runner, pick_runner(index.runners, options, subject));
   Found found;
   found.format = "polygraphy";
   if (!index.is_inputs) found.notes.push_back(fmt::format("runner {}", printable(runner->name)));

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "paritas/base/json.h"
+#include "paritas/vendor/remedies.h"
 
 namespace paritas {
 namespace {
@@ -62,6 +63,12 @@ std::string what_fits(uint64_t bytes, const RawDeclaration& declared) {
   return list;
 }
 
+// "--dtype and --shape", "dtypes and shapes under [recordings.device]"
+std::string both_texts(const ImportOptions& options) {
+  if (options.table.empty()) return "--dtype and --shape";
+  return fmt::format("dtypes and shapes under [{}]", options.table);
+}
+
 Result<RawDeclaration> read_sidecar(const Path& path) {
   const std::string subject = path.string();
   PARITAS_ASSIGN(std::string content, read_text(path, 1 << 20));
@@ -90,15 +97,17 @@ Result<RawDeclaration> read_sidecar(const Path& path) {
 
 }  // namespace
 
-Result<RawLayout> fit_raw(uint64_t bytes, const RawDeclaration& declared, const std::string& subject) {
+Result<RawLayout> fit_raw(uint64_t bytes, const RawDeclaration& declared, const std::string& subject,
+                          const ImportOptions& options) {
   const std::string fits = what_fits(bytes, declared);
   const std::string remedy = fits.empty() ? "check that the file is whole and the declaration right"
-                                          : fmt::format("{} would fit: declare it with --dtype and --shape", fits);
+                                          : fmt::format("{} would fit: declare it with {}", fits, both_texts(options));
   if (!declared.dtype) return input_error(subject, fmt::format("the type of its {} bytes is not known", bytes), remedy);
   const auto width = static_cast<uint64_t>(bits(*declared.dtype));
   if (!declared.shape) {
     if (width < 8)
-      return input_error(subject, fmt::format("{} values need a shape", name(*declared.dtype)), "give it with --shape");
+      return input_error(subject, fmt::format("{} values need a shape", name(*declared.dtype)),
+                         "give it with " + declaration_text(options, Declaration::kShape));
     if (bytes * 8 % width != 0)
       return input_error(subject,
                          fmt::format("{} bytes are no whole number of {} values", bytes, name(*declared.dtype)),
@@ -134,9 +143,9 @@ Result<RawDeclaration> raw_declaration(const Path& file, const std::string& tens
     if (used) origins.push_back(from.origin);
   };
   RawDeclaration given;
-  given.origin = "the command line";
-  if (auto it = options.dtypes.find(tensor); it != options.dtypes.end()) given.dtype = it->second;
-  if (auto it = options.shapes.find(tensor); it != options.shapes.end()) given.shape = it->second;
+  given.origin = options.table.empty() ? "the command line" : "the project file";
+  given.dtype = context.dtype(tensor);
+  given.shape = context.shape(tensor);
   take(given);
   std::error_code code;
   if (const Path sidecar = file.string() + ".json"; fs::exists(sidecar, code)) {
@@ -144,8 +153,8 @@ Result<RawDeclaration> raw_declaration(const Path& file, const std::string& tens
     take(beside);
   }
   take(told);
-  if (options.dtype) take({options.dtype, std::nullopt, "the command line"});
-  if (const ModelTensor* known = context.model.find(tensor)) take({known->dtype, known->shape, "the model"});
+  if (options.dtype) take({options.dtype, std::nullopt, given.origin});
+  if (const ModelTensor* known = context.known(tensor)) take({known->dtype, known->shape, "the model"});
   for (const std::string& origin : origins)
     if (declared.origin.find(origin) == std::string::npos)
       declared.origin += (declared.origin.empty() ? "" : " and ") + origin;
@@ -160,7 +169,15 @@ Result<FoundTensor> find_raw(const Path& path, const std::string& tensor, const 
     PARITAS_ASSIGN(const auto file, File::open(path));
     size = file->size();
   }
-  PARITAS_ASSIGN(const RawLayout layout, fit_raw(size, declared, path.string()));
+  auto fitted = fit_raw(size, declared, path.string(), context.options);
+  if (!fitted) {
+    const auto candidates = context.match(tensor).candidates;
+    if (candidates.size() > 1)
+      fitted.error().cause +=
+          fmt::format(" (it may be \"{}\" or \"{}\" of the model)", printable(candidates[0]), printable(candidates[1]));
+    return tl::make_unexpected(std::move(fitted).error());
+  }
+  const RawLayout layout = *fitted;
   FoundTensor found;
   found.name = tensor;
   found.dtype = layout.dtype;

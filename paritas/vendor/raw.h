@@ -17,8 +17,9 @@ struct RawLayout {
   Shape shape;
 };
 
-// Type and shape of a file of `bytes` bytes; an error lists what would fit.
-Result<RawLayout> fit_raw(uint64_t bytes, const RawDeclaration& declaration, const std::string& subject);
+// Type and shape of a file of `bytes` bytes; an error lists what would fit, and how `options` would say so.
+Result<RawLayout> fit_raw(uint64_t bytes, const RawDeclaration& declaration, const std::string& subject,
+                          const ImportOptions& options);
 
 // What is declared for tensor `name` in `file`, `told` being what format or file name tell.
 Result<RawDeclaration> raw_declaration(const Path& file, const std::string& name, const RawDeclaration& told,

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "paritas/onnx/model.h"
+#include "paritas/vendor/remedies.h"
 
 namespace paritas {
 namespace {
@@ -161,17 +162,20 @@ std::optional<size_t> numbered(const std::string& file, std::string_view prefix)
 }
 
 Result<std::string> name_of(const TensorFile& file, size_t number, Role role, const std::string& subject,
-                            const ModelFacts& model, bool* by_position) {
+                            const ImportContext& context, bool* by_position) {
+  const ModelFacts& model = context.model;
   const auto& names = role == Role::kInput ? model.inputs() : model.outputs();
   const char* what = role == Role::kInput ? "input" : "output";
   if (!file.name.empty()) {
     if (model.path().empty() || std::find(names.begin(), names.end(), file.name) != names.end()) return file.name;
-    return input_error(subject,
-                       fmt::format("holds \"{}\", which is no {} of {}", printable(file.name), what, model.path()),
-                       "leave out --model to keep the file's names");
+    return input_error(
+        subject, fmt::format("holds \"{}\", which is no {} of {}", printable(file.name), what, model.path()),
+        fmt::format("leave out {} to keep the file's names", declaration_text(context.options, Declaration::kModel)));
   }
   if (model.path().empty())
-    return input_error(subject, "names no tensor", "name the model that the data belongs to with --model");
+    return input_error(
+        subject, "names no tensor",
+        "name the model that the data belongs to with " + declaration_text(context.options, Declaration::kModel));
   if (number >= names.size())
     return input_error(subject, fmt::format("is {} {}, {} has {}", what, number, model.path(), names.size()),
                        "check that the model is the right one");
@@ -188,8 +192,7 @@ Result<FoundSample> find_data_set(const Path& folder, const ImportContext& conte
       if (!number) continue;
       if (role == Role::kInput && context.options.outputs_only) continue;
       PARITAS_ASSIGN(TensorFile one, find_tensor_proto(folder / file));
-      PARITAS_ASSIGN(one.tensor.name,
-                     name_of(one, *number, role, (folder / file).string(), context.model, by_position));
+      PARITAS_ASSIGN(one.tensor.name, name_of(one, *number, role, (folder / file).string(), context, by_position));
       one.tensor.role = role;
       sample.push_back(std::move(one.tensor));
     }

@@ -158,7 +158,7 @@ Result<std::vector<std::byte>> parse_values(std::string_view text, DType dtype, 
       return input_error(
           subject,
           fmt::format("value {} is \"{}\", which is no {}", found - 1, printable(value.substr(0, 40)), name(dtype)),
-          "declare its type with --dtype, or save it again");
+          "declare its type, or save it again");
   }
   if (found == count) return bytes;
   return input_error(subject, fmt::format("has {} values, its dimensions ask for {}", found, count), kSaveAgain);

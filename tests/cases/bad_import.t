@@ -77,7 +77,7 @@ Folders
   [2]
   paritas: bytes: the name "\xff.npy" is not UTF-8; rename the file
   [2]
-  paritas: mixed: fits several formats: folder and raw; choose one with paritas import --format
+  paritas: mixed: fits several formats: folder and raw; choose one with --format
   [2]
 
 Pickles and the unknown
@@ -86,7 +86,7 @@ Pickles and the unknown
   $ try weights.pkl before nothing
   paritas: weights.pkl: is a Python pickle: loading it runs whatever code it holds, so it is never read; save the tensors with numpy.savez(FILE, **arrays) or safetensors.torch.save_file
   [2]
-  paritas: before: is neither a recording nor in a format that is read; if you know its format, name it with paritas import --format: recording, npy, npz, safetensors, folder, tensor-proto, test-data-set, polygraphy, net-run, trtexec-json, trtexec-raw, raw
+  paritas: before: is neither a recording nor in a format that is read; if you know its format, name it with --format: recording, npy, npz, safetensors, folder, tensor-proto, test-data-set, polygraphy, net-run, trtexec-json, trtexec-raw, raw
   [2]
   paritas: nothing: no such file or folder; check the path
   [2]

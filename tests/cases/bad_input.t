@@ -99,10 +99,10 @@ Inputs that do not fit the model
   paritas: square.onnx: input "x" must be float32, the given tensor is float64; convert the tensor first
   [2]
   $ paritas run square.onnx --input x=x.npy --dim batch=2 -o out
-  paritas: --dim batch=2: the tensor given for "x" has 1 there; give an input of that size, or leave --dim out
+  paritas: dimension batch = 2: the tensor given for "x" has 1 there; give an input of that size, or leave the dimension out: it follows from the inputs
   [2]
   $ paritas run square.onnx --input x=x.npy --dim height=2 -o out
-  paritas: --dim height=2: square.onnx has no free dimension of that name; free dimensions: batch
+  paritas: dimension height = 2: square.onnx has no free dimension of that name; free dimensions: batch
   [2]
   $ paritas locate square.onnx --input x=x.npy --device sim:fp16 --gate 'z: cosine>=0.99'
   paritas: --gate: no tensor is called "z"; there is: y

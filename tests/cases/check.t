@@ -52,8 +52,8 @@ them. What one picture does not show is said.
   Checked    sim:fp16 against cpu, 1 sample
   Input      images: float32 [1,3,160,160], images.npy, sha256 1df0f2598a37
   Input      orig_target_sizes: int64 [1,2], declared value, sha256 6f292c3284be
-  Ran on     1753 of 1753 nodes on CPUExecutionProvider
-  Task       detections: pass (1 of 1 boxes matched, 1 on the device)
+  Ran on     1753 of 1753 nodes on CPUExecutionProvider (sim:fp16: simulated, each result rounded)
+  Task       detections: pass (1 of 1 box matched, 1 on the device)
              unmatched 0 <= 0
              matched_iou_min 0.99* >= 0.95 (glob)
              max_score_difference 0.0003* <= 0.05 (glob)
@@ -61,15 +61,14 @@ them. What one picture does not show is said.
              does not show average precision: the boxes are held against the reference, not against
                the truth
              does not show a rate: this is one image
-             does not show crowded scenes, low confidence or confused classes: 1 boxes are a thin
-               sample
+             does not show crowded scenes, low confidence or confused classes: 1 box is a thin sample
              does not show that the device tells classes apart: all reference boxes have one class
   
   tensor             type                     cosine  SQNR dB  max abs    differing  note
   labels             int64 [1,40]                  -        - * of 40 (glob)
   boxes              float32 [1,40,4] * of 160 (glob)
   scores             float32 [1,40]         1.0000* of 40 (glob)
-  images             float32 [1,3,160,160]   1.00000      inf        0  0 of 76,800  equal
+  images             float32 [1,3,160,160]  1.000000      inf        0  0 of 76,800  equal
   orig_target_sizes  int64 [1,2]                   -        -        0       0 of 2  equal; only 2 elements: proves little
   
   Coverage   3 of 3 outputs compared, 1 gated; 1 sample
@@ -86,15 +85,15 @@ begins.
   $ grep -E -A 4 '^(DEVIATES|Task|Step)' fragile.txt
   DEVIATES   scores: cosine 0.5249 < 0.99
              detections: unmatched 1 > 0
-             detections: matched_iou_min could not be computed: 1 boxes have no partner, so the matched ones do not tell the whole
-             detections: max_score_difference could not be computed: 1 boxes have no partner, so the matched ones do not tell the whole
+             detections: matched_iou_min could not be computed: 1 box has no partner, so the matched ones do not tell the whole
+             detections: max_score_difference could not be computed: 1 box has no partner, so the matched ones do not tell the whole
              detections: same_top_class 0 < 1
   --
-  Task       detections: deviates (0 of 1 boxes matched, 0 on the device)
+  Task       detections: deviates (0 of 1 box matched, 0 on the device)
              unmatched 1 > 0 (deviates)
-             matched_iou_min could not be computed: 1 boxes have no partner, so the matched ones do
-               not tell the whole (deviates)
-             max_score_difference could not be computed: 1 boxes have no partner, so the matched ones
+             matched_iou_min could not be computed: 1 box has no partner, so the matched ones do not
+               tell the whole (deviates)
+             max_score_difference could not be computed: 1 box has no partner, so the matched ones do
   --
   Step       locate: first divergence at /dec/layers.0/n3/Pow
              finding: /dec/layers.0/n3/Pow (Pow) makes values up to 5.94e+07; float16 ends at 65504,

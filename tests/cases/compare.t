@@ -27,7 +27,6 @@ both sides ran on the same: `--inputs-unverified` says that the reader knows.
   note: inputs are not recorded on both sides: equal inputs are assumed, as asked
   note: reference: imported from a.npy (npy)
   note: device: imported from close.npy (npy)
-  note: contents not re-hashed (--verify-hashes does)
   $ paritas compare --inputs-unverified a.npy a.npy --gate 'data: differing<=0' | head -1
   PASS   data: differing 0 <= 0
 
@@ -36,6 +35,30 @@ Without that word nothing is judged.
   $ paritas compare a.npy a.npy --gate 'data: differing<=0' | head -2
   NOT JUDGED   the inputs are not recorded on both sides: nothing shows that both ran on the same (--inputs-unverified judges all the same)
   
+
+A folder of arrays knows no roles: say which tensors both sides were fed with, and they are compared first.
+
+  $ mkdir host board && cp a.npy host/image.npy && cp a.npy board/image.npy && cp a.npy host/y.npy && cp close.npy board/y.npy
+  $ paritas compare host board --role image=input --gate 'y: max_abs<=1e-5'
+  PASS   y: max_abs 1.013e-06 <= 1e-05
+  
+  tensor  type                cosine  SQNR dB  max abs       differing  note
+  y       float32 [10,100]  1.000000      115  1.0e-06  1,000 of 1,000
+  image   float32 [10,100]  1.000000      inf        0      0 of 1,000  equal
+  
+  Coverage   1 of 1 outputs compared, 1 gated; 1 sample
+  note: reference: imported from host (folder)
+  note: device: imported from board (folder)
+  $ cp one_off.npy board/image.npy
+  $ paritas compare host board --role image=input --gate 'y: max_abs<=1e-5' | head -2
+  INVALID   image: the inputs differ: 1 of 1000 elements
+  
+  $ paritas compare host board --role image=wibble
+  paritas: --role image=wibble: "wibble" is not a role; roles are input, logits, probabilities, scores, boxes, labels, feature, embedding, keypoints, mask
+  [2]
+  $ paritas compare host board --role imag=input
+  paritas: role of "imag": neither side has a tensor of this name
+  [2]
 
 Without a gate nothing is judged either: the figures are shown, and the answer is not `pass`.
 
@@ -50,7 +73,6 @@ Without a gate nothing is judged either: the figures are shown, and the answer i
   note: no gates were declared
   note: reference: imported from a.npy (npy)
   note: device: imported from one_off.npy (npy)
-  note: contents not re-hashed (--verify-hashes does)
 
 A gate that fails says by how much, and the exit code is 1.
 
@@ -116,16 +138,15 @@ Outputs are paired by their exact names. One that is missing on either side is n
   $ paritas compare --inputs-unverified two.safetensors one.safetensors --gate '*: differing<=0'
   DEVIATES   scores: missing on the device
   
-  tensor  type          cosine  SQNR dB  max abs  differing  note
-  scores  float32 [2]        -        -        -          -  missing on device
-  boxes   float32 [2]  1.00000      inf        0     0 of 2  equal; only 2 elements: proves little
+  tensor  type           cosine  SQNR dB  max abs  differing  note
+  scores  float32 [2]         -        -        -          -  missing on device
+  boxes   float32 [2]  1.000000      inf        0     0 of 2  equal; only 2 elements: proves little
   
   Coverage   1 of 2 outputs compared, 2 gated; 1 sample
   Only in reference   scores
   note: inputs are not recorded on both sides: equal inputs are assumed, as asked
   note: reference: imported from two.safetensors (safetensors)
   note: device: imported from one.safetensors (safetensors)
-  note: contents not re-hashed (--verify-hashes does)
   [1]
   $ paritas compare --inputs-unverified one.safetensors two.safetensors --gate '*: differing<=0' | head -1
   INVALID   scores: missing in the reference

@@ -60,7 +60,6 @@ A gate that cannot fail proves nothing: here the sign points the wrong way.
   note: inputs are not recorded on both sides: equal inputs are assumed, as asked
   note: reference: imported from x.npy (npy)
   note: device: imported from y.npy (npy)
-  note: contents not re-hashed (--verify-hashes does)
   $ paritas compare --inputs-unverified x.npy y.npy --gate 'data: cosine<=1' --gate 'data: max_abs<=1' | head -1
   PASS   data: cosine 0.9998 <= 1 (this gate cannot fail); max_abs 0.5 <= 1
 

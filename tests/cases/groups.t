@@ -43,7 +43,7 @@ What is asked must make sense.
   paritas: scores: axis=7: the tensor has 2 dimensions, there is no axis 7; axes count from 0, or from -1 backwards
   [2]
   $ locate detr_mini.onnx --device sim:fp16 --groups 'score: axis=0'; echo "[$?]"
-  paritas: score: axis=0: no node and no tensor that a node makes is called "score"; paritas inspect lists the model's tensors
+  paritas: score: axis=0: no node and no tensor that a node makes is called "score"; paritas inspect lists the model's tensors with --verbose
   [2]
   $ locate detr_mini.onnx --device sim:fp16 --groups 'scores'; echo "[$?]"
   paritas: scores: no axis is named; write 'TENSOR: axis=1' or 'TENSOR: axes=1,2 names=head,token'

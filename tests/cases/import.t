@@ -41,6 +41,30 @@ that is never guessed.
   label   float32  [1]    output
   /sq/y   float32  [1,3]  output
 
+Some tools write every name with "_". Where one tensor of the model alone comes to that name, its shape and role count.
+
+  $ mkdir -p flat/output/Result_0 && cp snpe/output/Result_0/sq/y.raw flat/output/Result_0/sq_y.raw
+  $ paritas import flat --model model.onnx -o flat_run
+  Imported 1 sample: 0 inputs, 1 output: flat_run
+  note: imported from flat (net-run)
+  note: inputs are not recorded
+  note: 1 tensor was found in the model by the rule that tools write / . : as _: "sq_y" is "/sq/y"; the names stay the dump's
+  $ paritas inspect flat_run | sed 1,3d
+  tensor  type     shape  role    op
+  sq_y    float32  [1,3]  output
+
+A file that gives names: type, shape and role are those of the new name, and options take either.
+
+  $ mkdir -p ids/output/Result_0 && cp snpe/output/Result_0/sq/y.raw ids/output/Result_0/op_7.raw
+  $ echo '{"op_7": "/sq/y"}' > ids.json
+  $ paritas import ids --model model.onnx --names ids.json -o ids_run --quiet && paritas inspect ids_run | sed 1,3d
+  tensor  type     shape  role    op
+  /sq/y   float32  [1,3]  output
+  $ paritas import ids --names ids.json --shape op_7=3x1 -o ids_run --force --quiet && paritas inspect ids_run | sed 1,4d
+  /sq/y   float32  [3,1]  output
+  $ paritas import ids --names ids.json --shape /sq/y=3x1 -o ids_run --force --quiet && paritas inspect ids_run | sed 1,4d
+  /sq/y   float32  [3,1]  output
+
 Of a part of the dump only that part is known: no inputs without the list, no shapes without the model.
 
   $ paritas import snpe/output -o snpe_flat
@@ -99,6 +123,58 @@ What was imported can be compared: NumPy's archive against trtexec's output.
 
   $ paritas compare --inputs-unverified npz trt --gate '/sq/y: max_abs<=0' --gate 'label: differing<=0' | head -1
   PASS   /sq/y: max_abs 0 <= 0
+
+Dumps can be compared and looked into as they are. What they do not tell is declared in the same words; one set of options
+serves all sources, and a declaration that is of no use to any of them is an error.
+
+  $ mkdir -p one/output && cp -r snpe/output/Result_0 one/output/
+  $ paritas compare results.npz one --model model.onnx --inputs-unverified --gate '*: max_abs<=0'
+  paritas: one/output/Result_0/label.raw: may hold float32 or int32: the model says int64, and net-run converts some of these; say which: --dtype label=float32
+  [2]
+  $ paritas compare results.npz one --model model.onnx --inputs-unverified --gate '*: max_abs<=0' --dtype label=float32 | head -2
+  PASS   /sq/y: max_abs 0 <= 0
+         label: max_abs 0 <= 0
+  $ paritas compare results.npz one --model model.onnx --dtype label=float32 --shape other=1x2
+  paritas: --shape other: no source has a tensor of that name whose type and shape it leaves open; check the name, or leave it out
+  [2]
+  $ paritas compare results.npz results.npz --dtype label=float32
+  paritas: --dtype label: no source has a tensor of that name whose type and shape it leaves open; check the name, or leave it out
+  [2]
+  $ paritas inspect one --model model.onnx --dtype label=float32
+  one: net-run, 1 sample, 2 tensors
+  model.onnx, imported from one (net-run)
+  
+  tensor  type     shape  role    op
+  label   float32  [1]    output
+  /sq/y   float32  [1,3]  output
+  $ paritas inspect results.npz
+  results.npz: npz, 1 sample, 2 tensors
+  imported from results.npz (npz)
+  
+  tensor  type     shape  role    op
+  /sq/y   float32  [1,3]  output
+  label   int64    [1]    output
+
+A project file has keys for it, and remedies name them there.
+
+  $ paritas init model.onnx one
+  paritas: one/output/Result_0/label.raw: may hold float32 or int32: the model says int64, and net-run converts some of these; say which: --dtype label=float32
+  [2]
+  $ paritas init model.onnx one --dtype label=float32
+  Wrote paritas.toml: declare roles, gates and tasks in it, then run paritas check
+  $ sed -n '/^\[recordings.device\]/,/^$/p' paritas.toml
+  [recordings.device]
+  path = "one"
+  model = "model.onnx"
+  # format = "net-run"   # paritas import --help lists the formats; else it is detected
+  dtypes = { label = "float32" }
+  # shapes = { scores = [1, 40] }
+  # outputs_only = true   # leave recorded inputs out
+  
+  $ sed 's/^dtypes = .*//; s/^# inputs_unverified.*/[pairing]\ninputs_unverified = true/; s/^\[inputs.x\].*//; s/^file = .*//' paritas.toml > undeclared.toml
+  $ paritas check undeclared.toml
+  paritas: one/output/Result_0/label.raw: may hold float32 or int32: the model says int64, and net-run converts some of these; say which: dtypes = { label = "float32" } under [recordings.device]
+  [2]
 
 Formats without a fixture written by the real tool say so.
 

@@ -39,6 +39,18 @@ What it writes is a project: it runs, and is not judged.
                boxes: no gate covers it
                scores: no gate covers it
 
+Every free dimension is listed.
+
+  $ "$PYTHON" - << 'PY'
+  > import onnx
+  > from onnx import TensorProto, helper
+  > x, y = (helper.make_tensor_value_info(n, TensorProto.FLOAT, ["batch", 3, "h", "w"]) for n in "xy")
+  > graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "g", [x], [y])
+  > onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), "free.onnx")
+  > PY
+  $ paritas init free.onnx -o free.toml --quiet && grep '^# dims' free.toml
+  # dims = { batch = 1, h = 1, w = 1 }   # free dimensions; else they follow from the inputs
+
 It overwrites nothing unless told so.
 
   $ paritas init detr_mini.onnx
@@ -56,9 +68,10 @@ With a dump of the device, that side is read instead of run. Names that it does 
   > PY
   $ paritas init detr_mini.onnx dump -o board.toml
   Wrote board.toml: declare roles, gates and tasks in it, then run paritas check board.toml
-  $ grep -A 1 -e '^\[recordings' board.toml
+  $ grep -A 2 -e '^\[recordings' board.toml
   [recordings.device]
   path = "dump"
+  model = "detr_mini.onnx"
   $ grep -e 'aliases' -e 'the dump has:' board.toml
   # aliases = { labels = "...", boxes = "..." }   # the dump has no tensors of these names
   # the dump has: "out_boxes", "scores"

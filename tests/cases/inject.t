@@ -32,12 +32,12 @@ Errors can be made up as well. One experiment holds all that is named, unless --
 
   $ inject detr_mini.onnx --at '/dec/layers.?/n3/Pow: noise(1e-4, seed 7)' --gate 'scores: cosine>=0.99' | sed -n 2,3p
   injected at                               how                  error NMSE  decisions moved  gates  outputs
-  /dec/layers.0/n3/Pow_output_0 and 2 more  noise(1e-4, seed 7)     1.0e-04           1 of 2  hold   boxes: cosine 0.999*, max 639.7 -> 639.7; scores: cosine 1.0000, max 0.9620 -> 0.96* (glob)
+  /dec/layers.0/n3/Pow_output_0 and 2 more  noise(1e-4, seed 7)     1.0e-04           1 of 2  hold   boxes: cosine 0.999*, max 639.7 -> 639.7; scores: cosine 1.000, max 0.9620 -> 0.96* (glob)
 
 Names must mean something, modes too, and the error of a device needs one.
 
   $ inject detr_mini.onnx --at 'x_scores: offset(1)' ; echo "[$?]"
-  paritas: x_scores: no float tensor that depends on the input has this name; paritas inspect lists the model's tensors; node names do as well
+  paritas: x_scores: no float tensor that depends on the input has this name; paritas inspect lists the model's tensors with --verbose; node names do as well
   [2]
   $ inject detr_mini.onnx --at 'Pow: round(float16)'; echo "[$?]"
   paritas: Pow: fits 9 tensors: "/dec/layers.0/n1/Pow_output_0", "/dec/layers.0/gw/norm/Pow_output_0", "/dec/layers.0/n3/Pow_output_0", "/dec/layers.1/n1/Pow_output_0", "/dec/layers.1/gw/norm/Pow_output_0", "/dec/layers.1/n3/Pow_output_0", "/dec/layers.2/n1/Pow_output_0", "/dec/layers.2/gw/norm/Pow_output_0" and 1 more; name one of them, or write a pattern with * to inject into all
@@ -53,4 +53,18 @@ Names must mean something, modes too, and the error of a device needs one.
   [2]
   $ inject detr_mini.onnx --at '/dec/layers.0/n3/Pow: noise(1)' --at '*n3/Pow: offset(1)'; echo "[$?]"
   paritas: *n3/Pow: offset(1): "/dec/layers.0/n3/Pow_output_0" is injected twice in one experiment; name it once, or make every tensor an experiment of its own with --each
+  [2]
+
+A name that is a tensor, and also the node of another tensor, is not guessed at.
+
+  $ "$PYTHON" - << 'PY'
+  > import numpy as np, onnx
+  > from onnx import TensorProto, helper
+  > port = lambda name: helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 4])
+  > nodes = [helper.make_node("Relu", ["x"], ["a"], "first"), helper.make_node("Abs", ["a"], ["y"], "a")]
+  > onnx.save(helper.make_model(helper.make_graph(nodes, "g", [port("x")], [port("y")]), opset_imports=[helper.make_opsetid("", 17)], ir_version=8), "twice.onnx")
+  > np.save("x.npy", np.ones((1, 4), np.float32))
+  > PY
+  $ paritas inject twice.onnx --input x=x.npy --at 'a: offset(1)'
+  paritas: a: is a tensor, and the name of the node that makes "y"; rename the node, or write a pattern with * that fits only what is meant
   [2]

@@ -94,6 +94,5 @@ What is asked must make sense.
   $ paritas locate square.onnx --input x=x.npy
   paritas: --device is required
   [2]
-  $ paritas locate square.onnx --input x=x.npy --input x=x2.npy --device sim:fp16
-  paritas: --input: locate takes one sample; give each input once, or search over all with --search
-  [2]
+  $ paritas locate square.onnx --input x=x.npy --input x=x2.npy --device sim:fp16 | head -1
+  DEVIATES   y: 1 of 10 elements are NaN or infinite on the device only (sample-000000)

@@ -33,7 +33,6 @@ Tensors are paired by exact name, never by position.
   note: inputs are not recorded on both sides: equal inputs are assumed, as asked
   note: reference: imported from ref.safetensors (safetensors)
   note: device: imported from dev.safetensors (safetensors)
-  note: contents not re-hashed (--verify-hashes does)
   [1]
 
 On request names are normalised by rules that the result names (docs/compare.md lists them).
@@ -42,15 +41,14 @@ On request names are normalised by rules that the result names (docs/compare.md 
   PASS   /model/a/Add: differing 0 <= 0
          /model/b/Add: differing 0 <= 0
   
-  tensor                       type           cosine  SQNR dB  max abs  differing  note
-  /model/a/Add = _model_a_Add  float32 [12]  1.00000      inf        0    0 of 12  equal
-  /model/b/Add = _model_b_Add  float32 [12]  1.00000      inf        0    0 of 12  equal
+  tensor                       type            cosine  SQNR dB  max abs  differing  note
+  /model/a/Add = _model_a_Add  float32 [12]  1.000000      inf        0    0 of 12  equal; paired by sanitised
+  /model/b/Add = _model_b_Add  float32 [12]  1.000000      inf        0    0 of 12  equal; paired by sanitised
   
   Coverage   2 of 2 outputs compared, 2 gated; 1 sample
   note: inputs are not recorded on both sides: equal inputs are assumed, as asked
   note: reference: imported from ref.safetensors (safetensors)
   note: device: imported from dev.safetensors (safetensors)
-  note: contents not re-hashed (--verify-hashes does)
   $ "$PYTHON" -c 'import json; print([(t["name"], t["device_name"], t["pairing"]) for t in json.load(open("result.json"))["tensors"]])'
   [('/model/a/Add', '_model_a_Add', 'sanitised'), ('/model/b/Add', '_model_b_Add', 'sanitised')]
 

@@ -217,3 +217,30 @@ What does not go together is said before anything runs.
   $ paritas placement attention.onnx $files --gate 'y: cosine>=0.99'
   paritas: --gate: gates are for outputs of a pinned session; give --target and --pin
   [2]
+
+Names alone prove nothing. A profile of a model that calls other operators by the same names is another model's; where only some
+differ, they are named and the profile is not believed about them.
+
+  $ "$PYTHON" - <<'END'
+  > import json, onnx
+  > def profile(file, ops):
+  >     nodes = [{"cat": "Node", "name": name + "_kernel_time", "dur": 5, "ph": "X", "ts": 1, "pid": 1, "tid": 1,
+  >               "args": {"op_name": op, "provider": "QNNExecutionProvider", "output_size": "4", "activation_size": "4"}}
+  >              for name, op in ops]
+  >     json.dump([{"cat": "Session", "name": "model_run", "dur": 9, "ph": "X", "ts": 1, "pid": 1, "tid": 1, "args": {}}] + nodes, open(file, "w"))
+  > names = ["/q/MatMul", "/q/Add", "/q/Relu", "/attn/Softmax", "/out/MatMul", "/out/Add"]
+  > profile("other.json", [(name, "Conv") for name in names])
+  > profile("mostly.json", list(zip(names, ["QLinearMatMul", "QLinearAdd", "Relu", "Softmax", "MatMul", "Conv"])))
+  > model = onnx.load("attention.onnx")
+  > model.graph.node[0].name = model.graph.node[4].name = "twice"
+  > onnx.save(model, "twice.onnx")
+  > profile("twice.json", [("twice", "MatMul"), ("/q/Add", "Add")])
+  > END
+  $ paritas placement attention.onnx --profile other.json
+  paritas: other.json: is of another model: 0 of its 6 node names lead to a node of attention.onnx ("/attn/Softmax" has another operator than Softmax); give the evidence of a session with this model
+  [2]
+  $ paritas placement attention.onnx --profile mostly.json | grep -E 'INVALID|contradict|another operator'
+  INVALID   contradictory evidence: the profile has another operator than the model for 1 node ("/out/Add" is Conv there and Add in the model), and is not believed about it
+  Finding   Two sources contradict each other: the profile has another operator than the model for 1
+  $ paritas placement twice.onnx --profile twice.json | grep -E '^(twice|/q/Add|note)'
+  note: a name is used by several nodes of the model, so that no place is known by it: twice

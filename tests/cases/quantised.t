@@ -43,9 +43,9 @@ One step more in two elements; the profile names its origin in docs/gates.md.
   $ paritas compare a steps --profile w8a8-steps
   PASS   q: max_step 1 <= 2; mean_step 0.3333 <= 0.5
   
-  tensor  type          cosine  SQNR dB  max abs  differing  note
-  q       uint8 [6]          -        -    1.000     2 of 6  step 1.00 max, 0.333 mean; codes are shifted in one direction (+0.33 steps on average): a zero point or rounding rule differs
-  x       float32 [6]  1.00000      inf        0     0 of 6  equal
+  tensor  type           cosine  SQNR dB  max abs  differing  note
+  q       uint8 [6]           -        -    1.000     2 of 6  step 1.00 max, 0.333 mean; codes are shifted in one direction (+0.33 steps on average): a zero point or rounding rule differs
+  x       float32 [6]  1.000000      inf        0     0 of 6  equal
   
   Coverage   1 of 1 outputs compared, 1 gated; 1 sample
   note: contents not re-hashed (--verify-hashes does)

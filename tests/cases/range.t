@@ -122,3 +122,40 @@ Bad requests.
   $ paritas inspect detr_mini.onnx --format bf16; echo "[$?]"
   paritas: --format requires --range
   [2]
+
+A mask
+------
+
+Masked scores are far beyond float16, but a Softmax gives them no weight, as it gives -infinity none: a note. A row that is
+masked wholly becomes NaN.
+
+  $ "$PYTHON" "$CASES/data/masked_models.py" -3.4e38
+  $ paritas inspect masked.onnx --range --input x=x.npy | sed -n '/^No finding/,$p'
+  No finding: on these inputs nothing but harmless masks overflows float16 and no tensor loses more
+  than 0.1 % of its energy. Other inputs may; how a device rounds and sums is not shown.
+  Note      1 tensor holds values below the lowest of float16, to which the Softmax behind gives no
+            weight: as -infinity they move its result by 0 of its energy at most: /mask.
+  Note      1 constant holds values beyond float16: mask.
+  $ paritas inspect masked.onnx --range --input x=whole.npy | sed -n '/^Finding/,/shows/p'
+  Finding   /mask (Where) reaches 3.4e+38, 5.191e+33 times the largest float16 value (65504): 38 of 64
+            elements do not fit. As infinities they make 16 results of /softmax NaN or infinite.
+            shows           a device that keeps this tensor in float16 cannot represent these values
+
+In int8 the one scale follows the mask. The energy lost is none beside it, but of the scores nothing is left.
+
+  $ "$PYTHON" "$CASES/data/masked_models.py"
+  $ paritas inspect masked.onnx --range --input x=x.npy --format int8 | sed -n '/^Finding/,$p'
+  Finding   /mask (Where) reaches 1e+09 in values to which /softmax gives no weight; those with weight
+            reach 4.75. One int8 scale for all has steps of 7.87e+06, and the result of /softmax moves
+            by 0.72 of its energy.
+            shows           storing this tensor in int8 with a symmetric scale from its largest value
+                            alone costs that much on this input
+            does not show   that a device quantises this tensor so: calibration may clip the range,
+                            and a mask may be fused into the operator
+            next            mask with a value just below the scores instead, or clip the range of this
+                            tensor when calibrating
+  note: int8 is taken as symmetric with one scale a tensor, from the largest magnitude of all samples: nothing overflows, small values are lost. Constants and what operators hold inside are not looked into: their scales are not known
+  $ "$PYTHON" "$CASES/data/masked_models.py" -10
+  $ paritas inspect masked.onnx --range --input x=x.npy --format int8 | grep -c '^Finding'
+  0
+  [1]

@@ -14,7 +14,7 @@ sample. Here is a small model with a free batch dimension, whose square leaves t
   sample-000000.safetensors
   $ paritas run square.onnx --input x=x.npy --target sim:fp16 -o simulated
   Recorded 1 sample of square.onnx on sim:fp16 in *: simulated (glob)
-  Where it ran   7 of 7 nodes on CPUExecutionProvider
+  Where it ran   7 of 7 nodes on CPUExecutionProvider (sim:fp16: simulated, each result rounded)
   pinned: batch=1
 
 The recording holds inputs and outputs with where they come from. Nothing of the simulator is hidden: it says what was
@@ -38,9 +38,9 @@ Nine squares fit, one is infinite in float16, and the comparison says so without
   $ paritas compare reference simulated
   DEVIATES   y: 1 of 10 elements are NaN or infinite on the device only
   
-  tensor  type             cosine  SQNR dB  max abs  differing  note
-  y       float32 [1,10]  1.00000      inf        0    1 of 10  1 NaN/Inf on the device only
-  x       float32 [1,10]  1.00000      inf        0    0 of 10  equal
+  tensor  type              cosine  SQNR dB  max abs  differing  note
+  y       float32 [1,10]  1.000000      inf        0    1 of 10  1 NaN/Inf on the device only
+  x       float32 [1,10]  1.000000      inf        0    0 of 10  equal
   
   Coverage   1 of 1 outputs compared, 0 gated; 1 sample
   note: no gates were declared
@@ -108,7 +108,7 @@ Two runs on different inputs cannot be compared, however good the gates look.
   
   tensor  type              cosine  SQNR dB  max abs  differing  note
   x       float32 [1,10]  0.524097    0.089    990.0    1 of 10
-  y       float32 [1,10]  0.524097    0.089     1980    1 of 10
+  y       float32 [1,10]  0.524097    0.089     1980    1 of 10  not judged: the inputs differ
   
   Coverage   1 of 1 outputs compared, 1 gated; 1 sample
   note: contents not re-hashed (--verify-hashes does)

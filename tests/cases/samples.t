@@ -47,10 +47,10 @@ that was not stored are named.
   > value = 0
   > atol = 0.1' > gates.toml
   $ paritas compare --judge whole.json gates.toml | grep -E "^NOT|cannot serve|decided" | cut -c 1-110
-  NOT JUDGED   y: the stored result cannot serve y: outside <= 0, atol=0.1 (outside does not exist for these typ
-               y: the stored result cannot serve y: outside <= 0, atol=0.1 (outside does not exist for these typ
-               y: the stored result cannot serve y: outside <= 0, atol=0.1 (outside does not exist for these typ
-  note: a gate that the stored result cannot serve: y: outside <= 0, atol=0.1 (outside does not exist for these 
+  NOT JUDGED   y: the stored result cannot serve y: outside <= 0, atol=0.1 (outside was not taken) (sample-00000
+               y: the stored result cannot serve y: outside <= 0, atol=0.1 (outside was not taken) (sample-00000
+               y: the stored result cannot serve y: outside <= 0, atol=0.1 (outside was not taken) (sample-00000
+  note: a gate that the stored result cannot serve: y: outside <= 0, atol=0.1 (outside was not taken): compare a
   note: decided afterwards: the gates were declared when the figures were known
 
 What became worse since an earlier result (another SDK, another driver) is shown beside the verdict.

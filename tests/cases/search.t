@@ -2,10 +2,11 @@ Which nodes must be computed elsewhere?
 =======================================
 
 The search runs the network as a hybrid: some nodes on the reference, all others on the device. It looks for a set of nodes
-with which the gates hold, and from which none can be dropped.
+with which the gates hold, and from which none can be dropped. (Injection, which guides it, is given time here: the default grows
+with the speed of the machine.)
 
   $ cp "$EXAMPLES"/detr-mini/*.onnx "$EXAMPLES"/detr-mini/*.npy .
-  $ locate() { paritas locate "$@" --input images=images.npy --input orig_target_sizes=orig_target_sizes.npy; }
+  $ locate() { paritas locate "$@" --injection-seconds 60 --input images=images.npy --input orig_target_sizes=orig_target_sizes.npy; }
   $ locate detr_mini_fragile.onnx --device sim:fp16 --gate 'scores: cosine>=0.99' --search --json found.json > text; echo "[$?]"
   [1]
   $ sed -n '/^Search/,/^$/p' text

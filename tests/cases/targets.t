@@ -5,7 +5,7 @@ What can run here
 
   $ paritas targets | sed -n '/^target/,$p' | grep -E '^(target|cpu|sim|ort)'
   target                            what it is
-  cpu                        ready  ONNX Runtime on the CPU; threads=1, opt=none|basic|extended|all
+  cpu                        ready  ONNX Runtime on the CPU; threads=1, opt=none|basic|extended|all, mode=sequential|parallel, inter=1
   sim:fp16                   ready  every float tensor rounded to float16; overflow=inf|saturate
   sim:bf16                   ready  every float tensor rounded to bfloat16; overflow=inf|saturate
   ort:PROVIDER,library=PATH  ready  any ONNX Runtime provider plug-in; its options as key=value
@@ -47,7 +47,7 @@ Targets are written `name[:variant][,key=value...]`. What is not known is refuse
   paritas: sim:fp16,overflow=wrap: overflow=wrap is not known; choose inf, saturate
   [2]
   $ paritas run square.onnx --input x=x.npy --target cpu,thread=2 -o out
-  paritas: cpu,thread=2: unknown option "thread"; known are opt, threads, and keys that start with session. or ep.
+  paritas: cpu,thread=2: unknown option "thread"; known are inter, mode, opt, threads, and keys that start with session. or ep.
   [2]
   $ paritas run square.onnx --input x=x.npy --target cpu,threads=none -o out
   paritas: cpu,threads=none: threads=none is not a number from 1 to 1024

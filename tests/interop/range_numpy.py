@@ -186,10 +186,49 @@ def composites():
                 check(what + " lost", row["lost_energy"], lost, 1e-9)
 
 
+def softmax(v):
+    e = np.exp(v - v.max(axis=-1, keepdims=True))
+    return e / e.sum(axis=-1, keepdims=True)
+
+
+def masks():
+    """Where(x > 0, x, mask) -> Softmax: which masks cost the result, and how much, in float16 and int8."""
+    nodes = [helper.make_node("Greater", ["x", "zero"], ["keep"], name="keep"),
+             helper.make_node("Where", ["keep", "x", "mask"], ["scores"], name="scores"),
+             helper.make_node("Softmax", ["scores"], ["y"], name="soft", axis=-1)]
+    x = np.random.default_rng(2).normal(size=(4, 16)).astype(np.float32) * 2
+    whole = np.concatenate([x[:3], -np.abs(x[3:])])
+    np.save("masked.npy", x)
+    np.save("whole.npy", whole)
+    for mask, given, form, expected in ((-3.4e38, "masked", "fp16", set()), (-3.4e38, "whole", "fp16", {"preflight-overflow"}),
+                                        (-1e9, "masked", "int8", {"preflight-ruined-scale"}), (-10, "masked", "int8", set())):
+        graph = helper.make_graph(nodes, "mask", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [4, 16])],
+                                  [helper.make_tensor_value_info("y", TensorProto.FLOAT, [4, 16])],
+                                  [numpy_helper.from_array(np.float32(v), n) for n, v in (("zero", 0), ("mask", mask))])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), "mask.onnx")
+        result = preflight("mask.onnx", [f"x={given}.npy"], form)
+        what = f"mask {mask} {given} {form}"
+        scores = {"masked": x, "whole": whole}[given].astype(np.float64)
+        scores = np.where(scores > 0, scores, np.float64(np.float32(mask)))
+        kept = stored(scores, form, np.abs(scores).max() / 127)
+        if form == "fp16":
+            kept = np.where(np.isfinite(kept), scores, kept)  # only what overflows is replaced
+        with np.errstate(invalid="ignore"):
+            exact, got = softmax(scores), softmax(kept)
+        fine = np.isfinite(got)
+        row = result["softmax"][0]
+        check(what + " nonfinite", row["result_nonfinite"], int((~fine).sum()))
+        check(what + " loss", row["result_loss"], ((got - exact)[fine] ** 2).sum() / (exact[fine] ** 2).sum(), 1e-9)
+        faults = {f["id"] for f in result["findings"] if f["severity"] == "fault"}
+        if faults != expected:
+            failures.append(f"{what}: faults {faults}, expected {expected}")
+
+
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     detector()
     composites()
+    masks()
 for failure in failures[:20]:
     print(failure)
 print(f"{len(failures)} differences")

@@ -62,8 +62,11 @@ boxes = "boxes"
 scores = "scores"
 labels = "labels"
 format = "xyxy"
+[cuts]
+encoder = ["fpn.1.1.2/Mul_output_0", "pan.0.1.2/Mul_output_0", "pan.1.1.2/Mul_output_0"]
 [[step]]
 type = "locate"
+cuts = ["encoder"]
 [[step]]
 type = "size-probe"
 input = "orig_target_sizes"
@@ -133,6 +136,39 @@ def locate(*arguments):
     return located
 
 
+def packages():
+    """Releases of a small network, split and held against each other."""
+    subprocess.run([sys.executable, source / "tests/cases/data/package_models.py"], check=True)
+    parts = ["--part", "front=sim:fp16", "--part", "rear=cpu", "--gate", "y: cosine>=0.99"]
+    cut = ["--cut", "front=/front/Relu_output_0"]
+    for model, inputs in (("net", ["x.npy"]), ("retrained", ["x.npy", "x2.npy"]), ("deeper", ["x2.npy"])):
+        named = [text for file in inputs for text in ("--input", f"x={file}")]
+        split = result("split", f"{model}.onnx", *named, *cut, *parts, "-o", f"package-{model}")
+        must_fit(split, "split", f"split of {model}")
+    manifest = json.loads(Path("package-net/manifest.json").read_text())
+    must_fit(manifest, "package", "manifest.json")
+    verified = result("verify", "package-net")
+    must_fit(verified, "verify", "verify")
+    proposed = result("split", "deeper.onnx", "--input", "x=x.npy", "--auto-cuts", "2", *parts, "-o", "package-proposed")
+    must_fit(proposed, "split", "split at a proposed cut")
+    refused = result("split", "net.onnx", "--input", "x=x.npy", *cut, *parts, "--gate", "y: max_abs>=1", "-o", "package-refused")
+    must_fit(refused, "split", "split that was refused")
+    if refused["refused"] is None or refused["package"] is not None:
+        failures.append("the split that must be refused was delivered")
+    must_not_fit(manifest, "package", "a file outside the package", lambda r: r["files"][0].update(path="a/../../b"))
+    must_not_fit(manifest, "package", "a part without its hash", lambda r: r["parts"][0].pop("sha256"))
+    must_not_fit(manifest, "package", "a boundary tensor without its source", lambda r: r["cuts"][0]["tensors"][0].pop("source"))
+    must_not_fit(verified, "verify", "a check without its limits", lambda r: r["checks"][0].update(does_not_show=""))
+    must_not_fit(refused, "split", "a refusal without its reason", lambda r: r.update(refused=""))
+    compared = result("compare", "package-net", "package-retrained")
+    must_fit(compared, "package-diff", "compare of two packages with other weights")
+    must_fit(result("compare", "package-net", "package-deeper"), "package-diff", "compare of two packages with other graphs")
+    must_fit(result("compare", "package-net", "package-net"), "package-diff", "compare of a package with itself")
+    must_not_fit(compared, "package-diff", "a change without its limits", lambda r: r["finding"].update(does_not_show=""))
+    must_not_fit(compared, "package-diff", "an area of another name", lambda r: r["areas"][0].update(name="mood"))
+    must_not_fit(compared, "package-diff", "a constant without its figures", lambda r: r["parts"][1]["constants"]["differing"][0].pop("metrics"))
+
+
 def main():
     detector = source / "examples/detr-mini"
     inputs = ["--input", f"images={detector}/images.npy", "--input", f"orig_target_sizes={detector}/orig_target_sizes.npy"]
@@ -143,12 +179,18 @@ def main():
     recording = json.loads(Path("device/run.json").read_text())
     must_fit(recording, "run", "run.json of a simulated run")
 
+    must_fit(result("run", model, *inputs, "-o", "printed"), "run", "run --json")
+    np.savez("arrays.npz", a=np.ones((1, 3), np.float32))
+    must_fit(result("import", "arrays.npz", "-o", "imported"), "run", "import --json")
+    must_fit(result("inspect", "arrays.npz"), "inspect", "inspect of an archive")
+
     compared = result("compare", "reference", "device", "--quantiles", "--gate", "*: outside<=0, atol=1e-3")
     must_fit(compared, "compare", "compare of two recordings")
     must_fit(result("compare", "a.npy", "b.npy"), "compare", "compare of values that are not finite")
     must_fit(result("compare", "integers.npy", "integers.npy"), "compare", "compare of integers")
     must_fit(result("compare", "a.npy", "short.npy"), "compare", "compare of different shapes")
     must_fit(result("compare", "a.npy", "device"), "compare", "compare of what does not pair")
+    must_fit(result("compare", "a.npy", "b.npy", "a.npy"), "compare-many", "compare of three")
 
     located = locate(model, *inputs, "--device", "sim:fp16", "--gate", "scores: cosine>=0.99")
     must_fit(located, "locate", "locate with a fault")
@@ -156,13 +198,30 @@ def main():
     probed = locate(detector / "detr_mini_fragile.onnx", *inputs, "--device", "sim:fp16", "--probe-checks", "--groups", "/dec/layers.0/n3/Mul: axis=2")
     must_fit(probed, "locate", "locate with probe checks and groups")
     must_not_fit(probed, "locate", "a Softmax without its sums", lambda r: r["probe_checks"]["softmax"][0].pop("device"))
+    full = locate(model, *inputs, "--device", "sim:fp16", "--full", "--injection-seconds", "1")
+    must_fit(full, "locate", "locate --full")
+    must_not_fit(full, "locate", "a noise check of another kind", lambda r: r["consistency"]["checks"][0].update(check="luck"))
+    must_not_fit(full, "locate", "an output without its graphs", lambda r: r["probe_effect"][0].pop("graphs"))
 
-    searched = locate(model, *inputs, "--device", "sim:fp16", "--gate", "scores: cosine>=0.99", "--search")
+    ledger = ["--ledger", "ledger.jsonl"]
+    many = locate(model, *inputs, *inputs[:2], "--device", "sim:fp16", "--gate", "scores: cosine>=0.99", *ledger)
+    must_fit(many, "locate-samples", "locate over two samples")
+    must_not_fit(many, "locate-samples", "a finding that holds on unknown samples", lambda r: r["findings"][0].pop("holds"))
+    must_not_fit(many, "locate-samples", "a figure without its sample", lambda r: r["nodes"][0]["local"]["nmse"].pop("worst_sample"))
+
+    searched = locate(model, *inputs, "--device", "sim:fp16", "--gate", "scores: cosine>=0.99", "--search", *ledger)
     must_fit(searched, "locate", "locate with a search")
     pow_node = "/dec/layers.0/n3/Pow: "
     injected = result("inject", model, *inputs, "--device", "sim:fp16", "--each", "--at", pow_node + "local", "--at", pow_node + "offset(1)")
     must_fit(injected, "inject", "inject of a device's error and of an offset")
     must_fit(result("inject", model, *inputs, "--at", pow_node + "noise(1e-3)", "--feed-decisions"), "inject", "inject without a device")
+    lines = [json.loads(line) for line in Path("ledger.jsonl").read_text().splitlines()]
+    for line in lines:
+        must_fit(line, "ledger", f"a line of the ledger: {line['kind']}")
+    must_not_fit(lines[0], "ledger", "an unknown kind", lambda r: r.update(kind="magic"))
+    viewed = result("ledger", "ledger.jsonl")
+    must_fit(viewed, "ledger-view", "ledger")
+    must_not_fit(viewed, "ledger-view", "an experiment without runs", lambda r: r["models"][0]["changes"][0]["experiments"][0].update(runs=[]))
     ranged = result("inspect", model, "--range", *inputs)
     ranged["tensors"] = ranged["tensors"][::8]
     must_fit(ranged, "range", "inspect --range")
@@ -172,6 +231,12 @@ def main():
     pieces = result("pieces", model, *inputs, "--device", "sim:fp16", "--sweep")
     pieces["pieces"] = pieces["pieces"][::8]
     must_fit(pieces, "pieces", "pieces with a sweep")
+    timed = result("bench", model, *inputs, "--target", "sim:fp16", "--runs", "8", "--endure", "0.1", "--gate", "scores: cosine>=0.99", "--history", "h.csv")
+    must_fit(timed, "bench", "bench of a simulated device")
+    must_not_fit(timed, "bench", "a time without its unit", lambda r: r["sides"][0]["chain"].update(median=1))
+    must_not_fit(timed, "bench", "a stage that does not say whether it is emulated", lambda r: r["sides"][0]["stages"][0].pop("emulated"))
+    must_fit(result("bench", model, model, *inputs, "--runs", "2", "--warm-up", "0", "--history", "h.csv"), "bench", "bench of two models")
+    must_fit(result("bench", model, *inputs, "--runs", "1", "--reference", "none"), "bench", "bench of a single run")
     run_placement_models = [sys.executable, source / "tests/cases/data/placement_models.py"]
     subprocess.run(run_placement_models, check=True)
     evidence = source / "tests/cases/data/placement"
@@ -190,6 +255,7 @@ def main():
     must_fit(stored, "cuts", "a cut file")
     must_not_fit(stored, "cuts", "a cut without tensors", lambda r: r["cuts"][0].update(tensors=[]))
 
+    packages()
     project = Path("paritas.toml")
     project.write_text(PROJECT)
     for name in ("detr_mini_fragile.onnx", "images.npy"):

@@ -146,6 +146,7 @@ class Case {
       const double zero_point = item.value("zero_point", 0.0);
       if (zero_point != std::trunc(zero_point))
         return input_error(path.string(), "the zero point is not a whole number");
+      if (std::abs(zero_point) > 0x1p31) return input_error(path.string(), "the zero point is beyond 32 bits");
       q.zero_point = {static_cast<int64_t>(zero_point)};
       if (is_float(given.tensor.dtype)) return input_error(path.string(), "a float tensor has no quantisation");
       given.quantisation = q;

@@ -21,18 +21,23 @@ GraphOptimizationLevel optimisation_level(const std::string& name) {
   return ORT_DISABLE_ALL;
 }
 
-void apply_target(Ort::SessionOptions& options, const Target& target) {
-  options.SetLogSeverityLevel(ORT_LOGGING_LEVEL_ERROR);
-  options.SetIntraOpNumThreads(target.threads);
-  options.SetInterOpNumThreads(1);
-  options.SetExecutionMode(ORT_SEQUENTIAL);
-  options.SetGraphOptimizationLevel(optimisation_level(target.optimisation));
+// A graph with thousands of marked outputs is run a few times at most: the arena and the memory pattern, made for many
+// runs of one shape, would keep what was freed; and threads that spin would take the cores from the other worker.
+void settle_for_diagnosis(Ort::SessionOptions& options) {
   options.SetDeterministicCompute(true);
-  // A graph with thousands of marked outputs is run a few times at most: the arena and the memory pattern, made for
-  // many runs of one shape, would keep what was freed.
   options.DisableCpuMemArena();
   options.DisableMemPattern();
   options.AddConfigEntry("session.intra_op.allow_spinning", "0");
+}
+
+void apply_target(Ort::SessionOptions& options, const SessionRequest& request) {
+  const Target& target = request.target;
+  options.SetLogSeverityLevel(ORT_LOGGING_LEVEL_ERROR);
+  options.SetIntraOpNumThreads(target.threads);
+  options.SetInterOpNumThreads(target.inter_threads);
+  options.SetExecutionMode(target.parallel ? ORT_PARALLEL : ORT_SEQUENTIAL);
+  options.SetGraphOptimizationLevel(optimisation_level(target.optimisation));
+  if (!request.as_application) settle_for_diagnosis(options);
   options.AddConfigEntry("session.record_ep_graph_assignment_info", "1");
   for (const auto& [key, value] : target.session_entries) options.AddConfigEntry(key.c_str(), value.c_str());
   options.Add(sim::operator_domain());
@@ -193,7 +198,7 @@ Result<std::unique_ptr<Session>> Environment::open(const SessionRequest& request
     if (!std::filesystem::is_regular_file(request.model, code))
       return input_error(request.model.string(), "no such file", "check the path");
     Ort::SessionOptions options;
-    apply_target(options, request.target);
+    apply_target(options, request);
     if (!request.profile_folder.empty()) options.EnableProfiling((request.profile_folder / "profile").c_str());
     if (!request.external_data_folder.empty())
       options.AddConfigEntry("session.model_external_initializers_file_folder_path",
@@ -202,10 +207,16 @@ Result<std::unique_ptr<Session>> Environment::open(const SessionRequest& request
     impl->subject = request.model.string();
     impl->target = request.target.spec.text;
     std::string provider = request.target.provider;
+    const auto seconds_since = [](std::chrono::steady_clock::time_point start) {
+      return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    };
+    const size_t plugins = impl_->plugins.size();
+    const auto before_provider = std::chrono::steady_clock::now();
     PARITAS_TRY(impl_->append_provider(options, request, trace_folder, provider));
+    if (impl_->plugins.size() > plugins) impl->info.provider_seconds = seconds_since(before_provider);
     const auto start = std::chrono::steady_clock::now();
     impl->session = open_session(impl_->env, request, options, impl->info.unoptimised_because);
-    impl->info.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    impl->info.seconds = seconds_since(start);
     describe_ports(impl->session, impl->info);
     describe_assignment(impl->session, provider, impl->info);
     if (!trace_folder.empty()) impl->info.op_traces = files_below(trace_folder);

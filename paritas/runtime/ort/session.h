@@ -40,6 +40,7 @@ class Session {
 
  private:
   friend class Environment;
+  friend class Chain;  // chain.h
   struct Impl;
   explicit Session(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;

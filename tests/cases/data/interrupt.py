@@ -1,7 +1,10 @@
-"""interrupt.py [--worker] SIGNAL COMMAND...: starts the command, sends it (or its worker) the signal once the worker runs,
-and says how it ended and whether a worker is left."""
+"""interrupt.py [--worker] SIGNAL COMMAND...: starts the command, sends it (or its worker) the signal once a worker has loaded
+the provider library that the command names (library=...), and says how it ended and whether a worker is left.
+
+The library is waited for, not a time: under the sanitizers a worker takes seconds to get there."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -27,7 +30,14 @@ def children(pid):
     return found
 
 
-def wait(condition, what, seconds=20):
+def has_loaded(pid, library):
+    try:
+        return any(line.rstrip().endswith(library) for line in Path(f"/proc/{pid}/maps").read_text().splitlines())
+    except OSError:
+        return False  # it ended meanwhile
+
+
+def wait(condition, what, seconds=60):
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:
@@ -40,12 +50,18 @@ to_worker = arguments[0] == "--worker"
 if to_worker:
     arguments.pop(0)
 number = signal.Signals[arguments[0]]
+library = os.path.realpath(re.search(r"library=([^,\s]+)", " ".join(arguments[1:])).group(1))
 process = subprocess.Popen(arguments[1:])
-wait(lambda: children(process.pid) and list(Path(os.environ["TMPDIR"]).glob("paritas-scratch-*/*")), "a worker")
-time.sleep(0.2)
+
+
+def opening():
+    return [worker for worker in children(process.pid) if has_loaded(worker, library)]
+
+
+wait(opening, "a worker that has loaded the provider's library")
 workers = children(process.pid)
-os.kill(workers[0] if to_worker else process.pid, number)
-code = process.wait(20)
+os.kill(opening()[0] if to_worker else process.pid, number)
+code = process.wait(60)
 print(f"ended by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}")
 wait(lambda: not any(alive(worker) for worker in workers), "the end of the worker")
 print("no worker is left")

@@ -260,8 +260,16 @@ class Collector {
   // The profile calls a node by a name of the model, but its operator is another, and not one that ONNX Runtime makes
   // of the model's.
   bool is_other_operator(const ProfiledNode& node) const {
-    const int source = names_.exact(node.name);
-    return source >= 0 && !node.op.empty() && !may_become(index_.nodes()[at(source)].op, node.op);
+    if (node.op.empty()) return false;
+    const auto fits = [&](int source) { return may_become(index_.nodes()[at(source)].op, node.op); };
+    if (const int source = names_.exact(node.name); source >= 0) return !fits(source);
+    const auto blocked = names_.in_blocked_layout(node.name);
+    return !blocked.empty() && std::none_of(blocked.begin(), blocked.end(), fits);
+  }
+
+  std::string operator_of(const std::string& name) const {
+    const int source = names_.exact(name);
+    return index_.nodes()[at(source >= 0 ? source : names_.in_blocked_layout(name).front())].op;
   }
 
   void note_other_operators(const OrtProfile& profile) {
@@ -270,8 +278,7 @@ class Collector {
     for (const ProfiledNode& node : profile.nodes) {
       if (is_partition(node) || !is_other_operator(node)) continue;
       if (example.empty())
-        example = fmt::format("\"{}\" is {} there and {} in the model", node.name, node.op,
-                              index_.nodes()[at(names_.exact(node.name))].op);
+        example = fmt::format("\"{}\" is {} there and {} in the model", node.name, node.op, operator_of(node.name));
       add_once(nodes, node.name);
       std::erase(claims_.unmapped, node.name);
     }

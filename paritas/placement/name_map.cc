@@ -7,6 +7,8 @@ namespace {
 
 constexpr std::string_view kMatMulAdd = "/MatMulAddFusion";
 constexpr std::string_view kNewReshape = "_new_reshape";
+constexpr std::string_view kBlocked = "_nchwc";
+constexpr std::string_view kFusion = "Fusion";
 constexpr size_t kMaxPieces = 16;  // of one name; real ones have two
 
 // "X_token_12" -> "X"
@@ -16,6 +18,24 @@ std::string without_token(const std::string& name) {
   for (size_t i = at + 7; i < name.size(); ++i)
     if (name[i] < '0' || name[i] > '9') return name;
   return name.substr(0, at);
+}
+
+// "X/QuickGeluFusion/" -> "X"
+std::string without_fusion(const std::string& name) {
+  const std::string_view text = name.ends_with("/") ? std::string_view(name).substr(0, name.size() - 1) : name;
+  const auto at = text.rfind('/');
+  if (!text.ends_with(kFusion) || at == std::string_view::npos || at == 0) return name;
+  const auto word = text.substr(at + 1);
+  const bool letters =
+      std::all_of(word.begin(), word.end(), [](char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); });
+  return letters ? name.substr(0, at) : name;
+}
+
+// What ONNX Runtime folds or fuses into the convolution in front of it.
+bool joins_convolution(const std::string& op) {
+  static const std::unordered_set<std::string> ops = {
+      "Relu", "Sigmoid", "Tanh", "LeakyRelu", "Clip", "HardSigmoid", "Add", "Mul", "Sum", "BatchNormalization"};
+  return ops.count(op) != 0;
 }
 
 std::string without_suffix(const std::string& name, std::string_view suffix) {
@@ -43,7 +63,9 @@ std::vector<std::string> NameMap::candidates(const std::string& optimised) {
 
 bool NameMap::is_ambiguous(const std::string& optimised) const {
   for (const std::string& name : candidates(optimised)) {
-    if (ambiguous_.count(name) != 0 || ambiguous_.count(without_suffix(name, kMatMulAdd)) != 0) return true;
+    if (ambiguous_.count(name) != 0 || ambiguous_.count(without_suffix(name, kMatMulAdd)) != 0 ||
+        ambiguous_.count(without_fusion(name)) != 0)
+      return true;
     if (by_name_.count(name) != 0) return false;
   }
   return false;
@@ -57,8 +79,34 @@ std::vector<int> NameMap::find(const std::string& optimised) const {
       const int matmul = exact(without_suffix(name, kMatMulAdd));
       if (matmul >= 0) return with_add(matmul);
     }
+    if (const int node = exact(without_fusion(name)); node >= 0) return {node};
   }
-  return {};
+  return in_blocked_layout(optimised);
+}
+
+std::vector<int> NameMap::in_blocked_layout(const std::string& optimised) const {
+  const std::string tensor = without_suffix(optimised, kBlocked);
+  if (tensor == optimised || exact(optimised) >= 0) return {};
+  int node = index_.producer(tensor);
+  if (node < 0) return {};
+  std::vector<int> found = {node};
+  // Back through what was fused, as long as there is one way to go: an addition of two results may have taken either.
+  while (joins_convolution(index_.nodes()[static_cast<size_t>(node)].op)) {
+    int before = -1, makers = 0;
+    for (const std::string& input : index_.nodes()[static_cast<size_t>(node)].inputs)
+      if (const int maker = index_.producer(input); maker >= 0) {
+        before = maker;
+        ++makers;
+      }
+    if (makers != 1 || index_.consumers(index_.nodes()[static_cast<size_t>(before)].outputs.front()).size() != 1) break;
+    node = before;
+    const std::string& op = index_.nodes()[static_cast<size_t>(node)].op;
+    if (op != "Conv" && !joins_convolution(op)) break;
+    found.push_back(node);
+  }
+  // A chain without a convolution was fused into nothing.
+  if (found.size() > 1 && index_.nodes()[static_cast<size_t>(found.back())].op != "Conv") found.resize(1);
+  return found;
 }
 
 std::vector<int> NameMap::with_add(int matmul) const {
@@ -94,6 +142,7 @@ std::vector<int> NameMap::find_joined(const std::vector<std::string>& pieces, si
 bool is_made_up(const std::string& optimised) {
   if (optimised.find("__paritas_") != std::string::npos) return true;  // our own edits
   const std::string plain = without_token(without_suffix(without_token(optimised), kNewReshape));
+  if (plain == "ReorderInput" || plain == "ReorderOutput") return true;  // to blocked layout and back
   if (plain.rfind("gemm_input_", 0) == 0 || plain.rfind("gemm_output_", 0) == 0) return true;
   // A bare operator with a number: "Transpose_token_417".
   return plain != optimised && !plain.empty() && std::all_of(plain.begin(), plain.end(), [](char c) {

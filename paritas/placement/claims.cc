@@ -32,6 +32,7 @@ bool may_become(std::string_view model, std::string_view ran) {
       {"MatMul", "MatMulIntegerToFloat"},
       {"Dropout", "Identity"},
       {"Upsample", "Resize"},
+      {"Resize", "Upsample"},  // in blocked layout
       {"MatMul", "DynamicQuantizeMatMul"},
       {"Flatten", "Reshape"},
       {"Squeeze", "Reshape"},

@@ -250,7 +250,7 @@ ONNX Runtime's CPU provider runs convolutions in a blocked layout, under names m
 
   $ paritas placement conv.onnx --profile evidence/profile_nchwc.json --json nchwc.json | sed -n '/^evidence/,/^$/p'
   evidence  names that map  says
-  profile         11 of 11  2 runs: 12 nodes one by one
+  profile         12 of 12  2 runs: 13 nodes one by one
   
   $ "$PYTHON" - << 'PY'
   > import json
@@ -270,6 +270,7 @@ ONNX Runtime's CPU provider runs convolutions in a blocked layout, under names m
   /skip/Add Add planned cpu [] []
   /skip/Relu Relu planned cpu [] []
   /head/Concat Concat planned cpu ['profile'] []
+  /head/Resize Resize planned cpu ['profile'] ['big_nchwc']
   /head/Pool GlobalAveragePool planned cpu ['profile'] ['g_nchwc']
   /head/Flatten Flatten planned cpu ['profile'] []
   /head/Gemm Gemm planned cpu ['profile'] []

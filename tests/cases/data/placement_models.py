@@ -43,12 +43,15 @@ convolutions = [
     helper.make_node("Add", ["c3", "c2"], ["a3"], "/skip/Add"),
     helper.make_node("Relu", ["a3"], ["r3"], "/skip/Relu"),
     helper.make_node("Concat", ["r3", "a1"], ["cat"], "/head/Concat", axis=1),
-    helper.make_node("GlobalAveragePool", ["cat"], ["g"], "/head/Pool"),
+    helper.make_node("Resize", ["cat", "", "scales"], ["big"], "/head/Resize", mode="nearest", nearest_mode="floor",
+                     coordinate_transformation_mode="asymmetric"),
+    helper.make_node("GlobalAveragePool", ["big"], ["g"], "/head/Pool"),
     helper.make_node("Flatten", ["g"], ["f"], "/head/Flatten"),
     helper.make_node("Gemm", ["f", "w3", "b3"], ["y"], "/head/Gemm", transB=1),
 ]
 weights = [weights_of("w0", 16, 3, 3, 3), weights_of("b0", 16), weights_of("w1", 16, 16, 3, 3), weights_of("b1", 16),
-           weights_of("w2", 16, 16, 1, 1), weights_of("w3", 5, 32), weights_of("b3", 5)]
+           weights_of("w2", 16, 16, 1, 1), weights_of("w3", 5, 32), weights_of("b3", 5),
+           numpy_helper.from_array(np.array([1, 1, 2, 2], np.float32), "scales")]
 graph = helper.make_graph(convolutions, "conv", [helper.make_tensor_value_info("x", kind, [1, 3, 16, 16])],
                           [helper.make_tensor_value_info("y", kind, [1, 5])], weights)
 onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), "conv.onnx")

@@ -94,8 +94,10 @@ class Collector {
     std::set<std::string> known, unknown;
   };
 
-  std::vector<int> map(const std::string& name, Names& names) {
+  // `of_the_file`: the session ran the model's file as it is, so that nodes without a name are known by their number.
+  std::vector<int> map(const std::string& name, Names& names, bool of_the_file = false) {
     auto nodes = names_.find(name);
+    if (const int node = of_the_file && nodes.empty() ? names_.numbered(name) : -1; node >= 0) nodes = {node};
     if (!nodes.empty()) {
       names.known.insert(name);
       for (int node : nodes)
@@ -242,7 +244,7 @@ class Collector {
         names.unknown.insert(node.name);  // not a name of this model's: it only sounds alike
         continue;
       }
-      const auto sources = map(node.name, names);
+      const auto sources = map(node.name, names, !profile.file.empty());
       for (int source : sources) {
         claim(source, {EvidenceSource::kProfile, node.provider, {}, {}});
         auto& time = claims_.microseconds[at(source)];

@@ -8,6 +8,8 @@ namespace {
 constexpr std::string_view kMatMulAdd = "/MatMulAddFusion";
 constexpr std::string_view kNewReshape = "_new_reshape";
 constexpr std::string_view kBlocked = "_nchwc";
+constexpr std::string_view kDuplicated = "/duplicated";
+constexpr std::string_view kFreeCast = "InsertedPrecisionFreeCast_";  // of the tensor behind it, to float32
 constexpr std::string_view kFusion = "Fusion";
 constexpr size_t kMaxPieces = 16;  // of one name; real ones have two
 
@@ -28,7 +30,7 @@ std::string without_fusion(const std::string& name) {
   const auto word = text.substr(at + 1);
   const bool letters =
       std::all_of(word.begin(), word.end(), [](char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); });
-  return letters ? name.substr(0, at) : name;
+  return letters ? without_fusion(name.substr(0, at)) : name;  // one may follow the other
 }
 
 // What ONNX Runtime folds or fuses into the convolution in front of it.
@@ -49,6 +51,34 @@ NameMap::NameMap(const onnx_model::GraphIndex& index) : index_(index) {
   for (size_t i = 0; i < index.nodes().size(); ++i)
     if (!by_name_.emplace(index.nodes()[i].name, static_cast<int>(i)).second) ambiguous_.insert(index.nodes()[i].name);
   for (const std::string& name : ambiguous_) by_name_.erase(name);
+  for (const auto& node : index.nodes())  // topological order
+    constant_.push_back(std::all_of(node.inputs.begin(), node.inputs.end(), [&](const std::string& input) {
+      const int maker = index.producer(input);
+      return maker >= 0 ? constant_[static_cast<size_t>(maker)] : index.is_initializer(input);
+    }));
+  add_numbered();
+}
+
+// ONNX Runtime calls a node without a name by its operator and its number. Constant nodes have none: they are read as
+// initialisers first.
+void NameMap::add_numbered() {
+  std::vector<int> by_position(index_.nodes().size(), -1);
+  for (size_t i = 0; i < index_.nodes().size(); ++i) {
+    const auto position = static_cast<size_t>(index_.nodes()[i].proto_index);
+    if (position >= by_position.size()) return;
+    by_position[position] = static_cast<int>(i);
+  }
+  size_t number = 0;
+  for (const int at : by_position) {
+    if (at < 0) return;
+    const auto& node = index_.nodes()[static_cast<size_t>(at)];
+    if (node.op == "Constant") continue;
+    const bool nameless = !node.outputs.empty() && node.name == node.outputs.front();
+    const auto domain = node.op.rfind("::");
+    const std::string op = domain == std::string::npos ? node.op : node.op.substr(domain + 2);
+    if (nameless) numbered_.emplace(op + "_" + std::to_string(number), at);
+    ++number;
+  }
 }
 
 int NameMap::exact(const std::string& name) const {
@@ -58,7 +88,7 @@ int NameMap::exact(const std::string& name) const {
 
 std::vector<std::string> NameMap::candidates(const std::string& optimised) {
   const std::string plain = without_suffix(without_token(optimised), kNewReshape);
-  return {optimised, without_token(optimised), plain, without_token(plain)};
+  return {optimised, without_token(optimised), plain, without_token(plain), without_suffix(optimised, kDuplicated)};
 }
 
 bool NameMap::is_ambiguous(const std::string& optimised) const {
@@ -84,9 +114,15 @@ std::vector<int> NameMap::find(const std::string& optimised) const {
   return in_blocked_layout(optimised);
 }
 
+int NameMap::numbered(const std::string& optimised) const {
+  const auto it = numbered_.find(optimised);
+  return it == numbered_.end() || exact(optimised) >= 0 ? -1 : it->second;
+}
+
 std::vector<int> NameMap::in_blocked_layout(const std::string& optimised) const {
-  const std::string tensor = without_suffix(optimised, kBlocked);
+  std::string tensor = without_suffix(optimised, kBlocked);
   if (tensor == optimised || exact(optimised) >= 0) return {};
+  if (index_.producer(tensor) < 0 && tensor.starts_with(kFreeCast)) tensor.erase(0, kFreeCast.size());
   int node = index_.producer(tensor);
   if (node < 0) return {};
   std::vector<int> found = {node};
@@ -94,7 +130,7 @@ std::vector<int> NameMap::in_blocked_layout(const std::string& optimised) const 
   while (joins_convolution(index_.nodes()[static_cast<size_t>(node)].op)) {
     int before = -1, makers = 0;
     for (const std::string& input : index_.nodes()[static_cast<size_t>(node)].inputs)
-      if (const int maker = index_.producer(input); maker >= 0) {
+      if (const int maker = index_.producer(input); maker >= 0 && !constant_[static_cast<size_t>(maker)]) {
         before = maker;
         ++makers;
       }
@@ -142,6 +178,7 @@ std::vector<int> NameMap::find_joined(const std::vector<std::string>& pieces, si
 bool is_made_up(const std::string& optimised) {
   if (optimised.find("__paritas_") != std::string::npos) return true;  // our own edits
   const std::string plain = without_token(without_suffix(without_token(optimised), kNewReshape));
+  if (optimised.starts_with(kFreeCast)) return true;
   if (plain == "ReorderInput" || plain == "ReorderOutput") return true;  // to blocked layout and back
   if (plain.rfind("gemm_input_", 0) == 0 || plain.rfind("gemm_output_", 0) == 0) return true;
   // A bare operator with a number: "Transpose_token_417".

@@ -53,9 +53,13 @@ Result<CutRequest> cut_request(const Options& o) {
   return request;
 }
 
-Result<int> locate_many(const Options& o, LocateRequest base, SampleSource& samples) {
+Result<int> locate_many(const Options& o, LocateRequest base, SampleSource& samples,
+                        std::optional<LocateRequest::Search> search) {
+  if (!o.save_cuts.empty())
+    return usage_error("--save-cuts", "cuts are written from one sample", "choose it with --samples, e.g. 0:1");
   SamplesRequest request;
   request.base = std::move(base);
+  request.search = std::move(search);
   request.samples = &samples;
   if (!o.samples.resume.empty()) request.state = o.samples.resume;
   Result<SamplesResult> result = [&] {
@@ -119,14 +123,11 @@ Result<int> execute(const Options& o) {
   PARITAS_ASSIGN(TargetSpec reference, TargetSpec::parse(o.reference));
   PARITAS_ASSIGN(TargetSpec device, TargetSpec::parse(o.device));
   PARITAS_ASSIGN(const auto source, sample_source(o.samples, o.run, o.model));
-  if (o.search) {
-    if (!o.samples.resume.empty())
-      return usage_error("--resume", "a search cannot be continued", "leave one of --resume and --search away");
-    PARITAS_ASSIGN(const auto samples, all_inputs(*source));
-    request.inputs = samples.front();
-    request.search = LocateRequest::Search{{samples.begin() + 1, samples.end()}, o.search_sessions, o.search_seconds};
-  } else if (!many(o.samples, *source)) {
+  std::optional<LocateRequest::Search> restore;
+  if (o.search) restore = LocateRequest::Search{source->id(0), {}, o.search_sessions, o.search_seconds};
+  if (!many(o.samples, *source)) {
     PARITAS_ASSIGN(request.inputs, source->inputs(0));
+    request.search = restore;
   }
   PARITAS_ASSIGN(request.dims, parse_dims(o.run.dims));
   PARITAS_ASSIGN(request.memory_budget, parse_bytes(o.run.memory));
@@ -151,7 +152,7 @@ Result<int> execute(const Options& o) {
   request.threads = jobs(o.common);
   request.tool_version = PARITAS_VERSION;
   if (o.injection_seconds >= 0) request.injection_seconds = o.injection_seconds;
-  if (!o.search && many(o.samples, *source)) return locate_many(o, std::move(request), *source);
+  if (many(o.samples, *source)) return locate_many(o, std::move(request), *source, std::move(restore));
   Result<LocateResult> result = [&] {
     Progress progress(!o.common.quiet);
     request.progress = [&](const std::string& stage) { progress.stage(stage); };
@@ -162,11 +163,7 @@ Result<int> execute(const Options& o) {
     PARITAS_TRY(write_text_atomically(o.save_cuts, result->cross_matrices->cut_file, o.common.force));
   const Json json = o.common.json.empty() ? Json() : to_json(*result);
   PARITAS_TRY(emit(o.common, terminal(*result, terminal_style(o.common)), json));
-  NamedTensors inputs = request.inputs;
-  if (request.search)
-    for (const NamedTensors& further : request.search->further_samples)
-      inputs.insert(inputs.end(), further.begin(), further.end());
-  PARITAS_TRY(write_ledger(o.ledger, o.common, ledger_entries(*result), inputs));
+  PARITAS_TRY(write_ledger(o.ledger, o.common, ledger_entries(*result), request.inputs));
   return exit_code(result->verdict);
 }
 

@@ -45,13 +45,4 @@ bool many(const SamplesFlags& flags, const SampleSource& samples) {
   return samples.count() > 1 || !flags.resume.empty();
 }
 
-Result<std::vector<NamedTensors>> all_inputs(SampleSource& samples) {
-  std::vector<NamedTensors> all;
-  for (uint64_t i = 0; i < samples.count(); ++i) {
-    PARITAS_ASSIGN(auto inputs, samples.inputs(i));
-    all.push_back(std::move(inputs));
-  }
-  return all;
-}
-
 }  // namespace paritas::cli

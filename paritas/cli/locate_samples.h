@@ -22,7 +22,5 @@ Result<std::unique_ptr<SampleSource>> sample_source(const SamplesFlags& flags, c
                                                     const Path& model);
 // Whether they are to be diagnosed as many: more than one, or a state was asked for.
 bool many(const SamplesFlags& flags, const SampleSource& samples);
-// All of them at once, for what needs that.
-Result<std::vector<NamedTensors>> all_inputs(SampleSource& samples);
 
 }  // namespace paritas::cli

@@ -389,7 +389,11 @@ Finding pin_finding(const char* id, const PinFacts& facts, std::string text) {
   f.id = id;
   f.nodes = facts.touched;
   f.text = std::move(text);
+  if (!facts.cannot_tell.empty())
+    f.text += fmt::format(" Nothing can be told about {}: random numbers are drawn anew in every session.",
+                          list(facts.cannot_tell));
   f.evidence = {{"pins", facts.pins},
+                {"cannot_tell", facts.cannot_tell},
                 {"touched", facts.touched.size()},
                 {"moved", facts.moved},
                 {"moved_too", facts.moved_too},
@@ -452,6 +456,14 @@ Finding pin_without_effect(const PinFacts& facts) {
   f.shows = "the placement is the same with the pin and without it";
   f.does_not_show = "anything about the pinned types";
   f.next = "operator types are those of the optimised graph: look them up in the list of nodes (--json)";
+  return f;
+}
+
+Finding pin_cannot_tell(const PinFacts& facts) {
+  Finding f = pin_finding("pin-cannot-tell", facts, pin_text(facts) + ".");
+  f.shows = "where the pinned nodes ran, and nothing about the outputs";
+  f.does_not_show = "whether the outputs deviated before, or do with the pin";
+  f.next = "make the drawn numbers an input of the model";
   return f;
 }
 

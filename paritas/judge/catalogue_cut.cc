@@ -27,6 +27,22 @@ std::string figures(const std::string& text) { return text.empty() ? std::string
 
 }  // namespace
 
+std::string_view name(CellOutcome outcome) {
+  switch (outcome) {
+    case CellOutcome::kHolds:
+      return "holds";
+    case CellOutcome::kDeviates:
+      return "deviates";
+    case CellOutcome::kUnknown:
+      return "not judged";
+    case CellOutcome::kFailed:
+      return "not measured";
+    case CellOutcome::kDrawn:
+      return "cannot tell";
+  }
+  return "";
+}
+
 CellWords cell_words(bool front_on_device, bool rear_on_device, CellOutcome outcome) {
   if (outcome == CellOutcome::kFailed) return {"nothing: it could not be run", "that this half fails on the device"};
   if (outcome == CellOutcome::kDrawn)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "paritas/judge/finding.h"
@@ -12,6 +13,7 @@ namespace paritas::catalogue {
 // What is known of a cell's outputs: by gates and tasks, or, without any, by the rule for ungated outputs.
 // kDrawn: outputs depend on random operators, and nothing else deviates.
 enum class CellOutcome { kHolds, kDeviates, kUnknown, kFailed, kDrawn };
+std::string_view name(CellOutcome outcome);
 
 struct CellWords {
   std::string shows;

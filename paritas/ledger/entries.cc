@@ -57,6 +57,26 @@ LedgerEntry cut_entry(LedgerEntry entry, const CrossMatrix& matrix) {
   return entry;
 }
 
+LedgerEntry cut_entry(LedgerEntry entry, const CutOverSamples& cut) {
+  entry.kind = "cut";
+  entry.change = "cut at " + all(cut.tensors);
+  entry.verdict = name(cut.verdict);
+  entry.outcome.clear();
+  for (const auto& [split, samples] : cut.splits)
+    entry.outcome += fmt::format("{}split: {} on {} of {} samples", entry.outcome.empty() ? "" : "; ", name(split),
+                                 samples, cut.samples);
+  entry.figures = {{"samples", static_cast<double>(cut.samples)}};
+  for (const CellOverSamples& cell : cut.cells) {
+    const std::string where = fmt::format("{}/{}", cell.front_on_device ? "device" : "reference",
+                                          cell.rear_on_device ? "device" : "reference");
+    if (cell.failed > 0) entry.outcome += fmt::format("; {} not measured on {} samples", where, cell.failed);
+    for (const OutputOverSamples& output : cell.outputs)
+      if (output.figures)
+        entry.figures[fmt::format("{} {} worst cosine", where, output.name)] = output.figures->cosine.worst;
+  }
+  return entry;
+}
+
 LedgerEntry search_entry(LedgerEntry entry, const RestoreSearch& search) {
   entry.kind = "search";
   entry.figures = {{"islands", static_cast<double>(search.islands.size())},
@@ -136,7 +156,10 @@ std::vector<LedgerEntry> ledger_entries(const SamplesResult& result) {
       e.figures[o.name + " median cosine"] = o.figures->cosine.median;
       e.figures[o.name + " worst cosine"] = o.figures->cosine.worst;
     }
-  return {e};
+  std::vector<LedgerEntry> entries = {e};
+  for (const CutOverSamples& cut : result.cuts) entries.push_back(cut_entry(e, cut));
+  if (result.search) entries.push_back(search_entry(e, *result.search));
+  return entries;
 }
 
 std::vector<LedgerEntry> ledger_entries(const InjectResult& result) {

@@ -7,8 +7,10 @@
 #include <fmt/format.h>
 
 #include "paritas/compare/compare.h"
+#include "paritas/judge/random_draws.h"
 #include "paritas/locate/cross_cell.h"
-#include "paritas/locate/random_draws.h"
+#include "paritas/locate/cross_split.h"
+#include "paritas/locate/cross_worker.h"
 #include "paritas/placement/node_table.h"
 #include "paritas/recording/named_tensors.h"
 #include "paritas/runtime/marked_run.h"
@@ -22,73 +24,6 @@ using onnx_model::Cut;
 using onnx_model::Halves;
 using onnx_model::Model;
 
-// The graph inputs of `model` out of what is known.
-Result<NamedTensors> inputs_of(const Model& model, const NamedTensors& known, const NamedTensors& more) {
-  NamedTensors fed;
-  for (const auto& input : onnx_model::describe_inputs(model)) {
-    const Tensor* tensor = find_tensor(more, input.name);
-    if (tensor == nullptr) tensor = find_tensor(known, input.name);
-    if (tensor == nullptr)
-      return runtime_error(model.subject(), fmt::format("nothing was computed for \"{}\"", input.name));
-    fed.emplace_back(input.name, *tensor);
-  }
-  return fed;
-}
-
-struct Run {
-  NamedTensors outputs;
-  SessionInfo session;
-};
-
-// A worker that is started when it is needed, and anew after a failure: what crashed once must not take the rest.
-class Worked {
- public:
-  Worked(const CrossMatrixRequest& request, std::string role, Target target)
-      : request_(request), role_(std::move(role)), target_(std::move(target)) {}
-
-  const Target& target() const { return target_; }
-  uint64_t sessions() const { return sessions_; }
-  const RuntimeIdentity& identity() const { return identity_; }
-
-  Result<Runner*> runner() {
-    if (!runner_) {
-      PARITAS_ASSIGN(runner_, request_.start(fmt::format("{}-{}", role_, starts_++), target_));
-    }
-    return &*runner_;
-  }
-
-  // `runs`: how often the session runs; what the last run gave is returned. Random operators begin anew with a session.
-  Result<Run> run(const Model& model, const NamedTensors& inputs, int runs = 1) {
-    auto result = attempt(model, inputs, runs);
-    if (!result) runner_.reset();
-    return result;
-  }
-
- private:
-  Result<Run> attempt(const Model& model, const NamedTensors& inputs, int runs) {
-    PARITAS_ASSIGN(Runner * runner, this->runner());
-    ++sessions_;
-    PARITAS_ASSIGN(Session session, runner->open(model));
-    identity_ = runner->worker().identity();
-    std::vector<std::string> fetch;  // sequences cannot be compared
-    for (const PortInfo& port : session.info().outputs)
-      if (port.dtype) fetch.push_back(port.name);
-    RunReply reply;
-    for (int i = 0; i < runs; ++i) {
-      PARITAS_ASSIGN(reply, session.run(inputs, fetch));
-    }
-    return Run{std::move(reply.outputs), session.info()};
-  }
-
-  const CrossMatrixRequest& request_;
-  const std::string role_;
-  Target target_;
-  std::optional<Runner> runner_;
-  RuntimeIdentity identity_;
-  int starts_ = 0;
-  uint64_t sessions_ = 0;
-};
-
 class CrossMatrixMaker {
  public:
   explicit CrossMatrixMaker(const CrossMatrixRequest& request)
@@ -96,12 +31,13 @@ class CrossMatrixMaker {
         judge_{request.gates,   *request.index,      request.device.capabilities.storage_type,
                request.threads, request.judge_tasks, request.random},
         reference_(request, "cut-reference", request.reference),
-        device_(request, "cut-device", request.device) {}
+        device_(request, "cut-device", request.device),
+        split_(request, judge_, reference_, whole_, result_.findings) {}
 
   Result<CrossMatrices> run() {
     const auto start = std::chrono::steady_clock::now();
     progress("cuts: uncut model");
-    PARITAS_ASSIGN(Run whole, reference_.run(*request_.model, request_.inputs));
+    PARITAS_ASSIGN(CrossRun whole, reference_.run(*request_.model, request_.inputs));
     whole_ = std::move(whole.outputs);
     PARITAS_TRY(record_cut_tensors());
     PARITAS_TRY(run_device_whole());
@@ -148,8 +84,8 @@ class CrossMatrixMaker {
   }
 
   // A half of which the device took no node says nothing about it.
-  Result<Run> run_on_device(const Model& model, const NamedTensors& inputs, PlacementCounts& placement) {
-    PARITAS_ASSIGN(Run run, device_.run(model, inputs));
+  Result<CrossRun> run_on_device(const Model& model, const NamedTensors& inputs, PlacementCounts& placement) {
+    PARITAS_ASSIGN(CrossRun run, device_.run(model, inputs));
     placement = placement_of(model, run.session);
     PARITAS_TRY(require_device_took_part(request_.device, placement));
     return run;
@@ -223,32 +159,6 @@ class CrossMatrixMaker {
     return onnx_model::extract_halves(*request_.model, cut, types, constants);
   }
 
-  // Front half's results by name: what it hands over and the outputs that it makes itself.
-  struct Composed {
-    NamedTensors front;
-    NamedTensors outputs;  // of the whole
-  };
-
-  NamedTensors outputs_from(const NamedTensors& front, const NamedTensors& rear) const {
-    NamedTensors outputs;
-    for (const auto& name : request_.index->outputs()) {
-      const Tensor* tensor = find_tensor(rear, name);
-      if (tensor == nullptr) tensor = find_tensor(front, name);
-      if (tensor == nullptr) tensor = find_tensor(request_.inputs, name);
-      if (tensor != nullptr) outputs.emplace_back(name, *tensor);
-    }
-    return outputs;
-  }
-
-  Result<Composed> compose_on(Worked& worked, const Halves& halves) const {
-    PARITAS_ASSIGN(const auto fed, inputs_of(halves.front, request_.inputs, {}));
-    PARITAS_ASSIGN(Run front, worked.run(halves.front, fed));
-    PARITAS_ASSIGN(const auto handed, inputs_of(halves.rear, request_.inputs, front.outputs));
-    PARITAS_ASSIGN(Run rear, worked.run(halves.rear, handed));
-    NamedTensors outputs = outputs_from(front.outputs, rear.outputs);
-    return Composed{std::move(front.outputs), std::move(outputs)};
-  }
-
   Result<CrossMatrix> measure(const Cut& cut) {
     progress(fmt::format("cut \"{}\"", cut.name));
     CrossMatrix matrix = describe(cut);
@@ -260,184 +170,17 @@ class CrossMatrixMaker {
       cell.rear_on_device = rear;
       matrix.cells.push_back(std::move(cell));
     }
-    auto reference = compose_on(reference_, *halves);
+    auto reference = compose_on(request_, reference_, *halves);
     if (!reference) {
       for (MatrixCell& cell : matrix.cells) fail(cell, reference.error());
       matrix.reasons.push_back("the reference cannot run the halves: " + reference.error().message());
       return matrix;
     }
-    PARITAS_TRY(check_split(cut, *halves, *reference, matrix));
+    PARITAS_TRY(split_.check(cut, *halves, *reference, matrix));
     if (matrix.split != SplitStatus::kExact && matrix.split != SplitStatus::kOptimiser) return matrix;
     PARITAS_TRY(device_cells(*halves, *reference, matrix));
     conclude(cut, matrix);
     return matrix;
-  }
-
-  // Random draws aside: that they differ, or happen to agree, says nothing.
-  bool is_drawn(const std::string& tensor) const {
-    return request_.random != nullptr && request_.random->depends(tensor);
-  }
-
-  Result<bool> equal_outputs(const NamedTensors& a, const NamedTensors& b) const {
-    for (const auto& [name, tensor] : a) {
-      if (is_drawn(name)) continue;
-      const Tensor* other = find_tensor(b, name);
-      if (other == nullptr) return false;
-      PARITAS_ASSIGN(const bool equal, equal_bytes(tensor, *other));
-      if (!equal) return false;
-    }
-    return true;
-  }
-
-  // The premise of every other cell.
-  Status check_split(const Cut& cut, const Halves& halves, const Composed& reference, CrossMatrix& matrix) {
-    MatrixCell& cell = matrix.cells.front();
-    PARITAS_TRY(judge_.fill(cell, whole_, reference.outputs));
-    if (cell.outcome == CellOutcome::kDrawn &&
-        std::all_of(whole_.begin(), whole_.end(), [this](const auto& output) { return is_drawn(output.first); })) {
-      all_drawn(matrix);
-      return {};
-    }
-    PARITAS_ASSIGN(const bool equal, equal_outputs(whole_, reference.outputs));
-    matrix.split = SplitStatus::kExact;
-    if (!equal) PARITAS_TRY(explain_difference(cut, halves, reference, matrix));
-    const bool right = matrix.split == SplitStatus::kExact || matrix.split == SplitStatus::kOptimiser;
-    const bool drawn = std::any_of(whole_.begin(), whole_.end(), [this](const auto& o) { return is_drawn(o.first); });
-    cell.outcome = !right ? CellOutcome::kDeviates : drawn ? CellOutcome::kDrawn : CellOutcome::kHolds;
-    const auto words = catalogue::cell_words(false, false, cell.outcome);
-    cell.shows = words.shows;
-    cell.does_not_show = words.does_not_show;
-    if (!right) matrix.cells.resize(1);  // nothing else means anything
-    return {};
-  }
-
-  // Every cell compares with a run whose numbers were drawn anew: none is measured.
-  void all_drawn(CrossMatrix& matrix) {
-    matrix.split = SplitStatus::kRandom;
-    matrix.verdict = Verdict::kInvalid;
-    matrix.reasons.push_back(matrix.cells.front().deciding);
-    for (MatrixCell& cell : matrix.cells) {
-      cell.outcome = CellOutcome::kDrawn;
-      cell.verdict = Verdict::kInvalid;
-      cell.deciding = matrix.reasons.back();
-      cell.outputs.clear();  // figures of two draws
-      const auto words = catalogue::cell_words(cell.front_on_device, cell.rear_on_device, cell.outcome);
-      cell.shows = words.shows;
-      cell.does_not_show = words.does_not_show;
-    }
-  }
-
-  // The output in which two sets of outputs differ most, by NMSE.
-  Result<catalogue::SplitFacts> largest_difference(const Cut& cut, const NamedTensors& a, const NamedTensors& b,
-                                                   std::vector<std::pair<std::string, PairMetrics>>* all) const {
-    catalogue::SplitFacts facts;
-    facts.cut = cut.name;
-    for (const auto& [name, tensor] : a) {
-      if (is_drawn(name)) continue;
-      const Tensor* other = find_tensor(b, name);
-      if (other == nullptr || other->shape != tensor.shape || other->dtype != tensor.dtype) {
-        if (facts.output.empty()) facts.output = name;
-        continue;
-      }
-      PARITAS_ASSIGN(PairMetrics m, compare_tensors(tensor, *other, {}));
-      if (m.differing != 0 && (facts.output.empty() || m.nmse > facts.nmse)) {
-        facts.output = name;
-        facts.max_abs = m.max_abs;
-        facts.nmse = m.nmse;
-      }
-      if (all != nullptr) all->emplace_back(name, std::move(m));
-    }
-    return facts;
-  }
-
-  // In one session, unless that would go on with the sequence of a seeded operator, which only a new one begins again.
-  int repeats_needed() const {
-    return onnx_model::random_dependence(*request_.model, *request_.index, /*seeds_repeat=*/false).any() &&
-                   request_.random != nullptr
-               ? 1
-               : 2;
-  }
-
-  Status explain_difference(const Cut& cut, const Halves& halves, const Composed& reference, CrossMatrix& matrix) {
-    progress(fmt::format("cut \"{}\": the reference's halves differ from its whole", cut.name));
-    PARITAS_ASSIGN(const Run again, reference_.run(*request_.model, request_.inputs, repeats_needed()));
-    PARITAS_ASSIGN(const bool repeats, equal_outputs(whole_, again.outputs));
-    if (!repeats) {
-      matrix.split = SplitStatus::kNotRepeatable;
-      PARITAS_ASSIGN(const auto facts, largest_difference(cut, whole_, again.outputs, nullptr));
-      return invalid(catalogue::cut_not_repeatable(facts), matrix);
-    }
-    Target plain = request_.reference;
-    plain.optimisation = "none";
-    Worked unoptimised(request_, fmt::format("cut-plain-{}", result_.cuts.size()), plain);
-    if (request_.reference.optimisation != "none") {
-      PARITAS_ASSIGN(const Run whole, unoptimised.run(*request_.model, request_.inputs));
-      PARITAS_ASSIGN(const Composed composed, compose_on(unoptimised, halves));
-      PARITAS_ASSIGN(const bool equal, equal_outputs(whole.outputs, composed.outputs));
-      if (equal) {
-        matrix.split = SplitStatus::kOptimiser;
-        PARITAS_ASSIGN(const auto facts, largest_difference(cut, whole_, reference.outputs, &matrix.noise));
-        result_.findings.push_back(catalogue::cut_optimiser(facts));
-        return {};
-      }
-    }
-    matrix.split = SplitStatus::kWrong;
-    PARITAS_ASSIGN(auto facts, largest_difference(cut, whole_, reference.outputs, nullptr));
-    facts.tensor = facts.output;
-    PARITAS_TRY(first_difference(cut, halves, unoptimised, facts));
-    matrix.first_difference = facts.tensor;
-    return invalid(catalogue::cut_wrong(facts), matrix);
-  }
-
-  Status invalid(Finding finding, CrossMatrix& matrix) {
-    matrix.verdict = Verdict::kInvalid;
-    matrix.reasons.push_back(finding.text);
-    result_.findings.push_back(std::move(finding));
-    return {};
-  }
-
-  // Every tensor of both halves recorded, against the whole's, in graph order.
-  Status first_difference(const Cut& cut, const Halves& halves, Worked& worked, catalogue::SplitFacts& facts) const {
-    PARITAS_ASSIGN(const auto whole, all_tensors(worked, *request_.model, request_.inputs));
-    PARITAS_ASSIGN(const auto front_inputs, inputs_of(halves.front, request_.inputs, {}));
-    PARITAS_ASSIGN(const auto front, all_tensors(worked, halves.front, front_inputs));
-    NamedTensors handed;
-    for (const auto& tensor : cut.tensors)
-      if (const auto it = front.find(tensor); it != front.end()) handed.emplace_back(tensor, it->second);
-    PARITAS_ASSIGN(const auto rear_inputs, inputs_of(halves.rear, request_.inputs, handed));
-    PARITAS_ASSIGN(const auto rear, all_tensors(worked, halves.rear, rear_inputs));
-    for (const auto& node : request_.index->nodes())
-      for (const auto& tensor : node.outputs) {
-        const auto expected = whole.find(tensor);
-        if (expected == whole.end() || is_drawn(tensor)) continue;
-        for (const auto* half : {&front, &rear}) {
-          const auto got = half->find(tensor);
-          if (got == half->end()) continue;
-          PARITAS_ASSIGN(const bool equal, equal_bytes(expected->second, got->second));
-          if (equal) continue;
-          facts.tensor = tensor;
-          facts.node = node.name;
-          facts.in_front = half == &front;
-          return {};
-        }
-      }
-    return {};
-  }
-
-  Result<std::unordered_map<std::string, Tensor>> all_tensors(Worked& worked, const Model& model,
-                                                              const NamedTensors& inputs) const {
-    PARITAS_ASSIGN(const auto index, onnx_model::GraphIndex::build(model));
-    const auto dependence = onnx_model::value_dependence(model, index);
-    MarkedRequest marked;
-    marked.model = &model;
-    marked.inputs = inputs;
-    marked.memory_budget = request_.memory_budget;
-    for (const auto& node : index.nodes())
-      for (const auto& output : node.outputs)
-        if (dependence.depends(output) && !index.is_output(output)) marked.marks.push_back(output);
-    PARITAS_ASSIGN(Runner * runner, worked.runner());
-    PARITAS_ASSIGN(MarkedRun run, run_marked(*runner, marked));
-    return std::move(run.tensors);
   }
 
   // A session that fails leaves its cells marked; the others are measured all the same.
@@ -459,15 +202,15 @@ class CrossMatrixMaker {
     return {};
   }
 
-  Status rear_cell(Worked& worked, const Halves& halves, const NamedTensors& front, PlacementCounts* placement,
+  Status rear_cell(CrossWorker& worker, const Halves& halves, const NamedTensors& front, PlacementCounts* placement,
                    MatrixCell& cell) {
     PARITAS_ASSIGN(const auto handed, inputs_of(halves.rear, request_.inputs, front));
-    auto run = placement != nullptr ? run_on_device(halves.rear, handed, *placement) : worked.run(halves.rear, handed);
+    auto run = placement != nullptr ? run_on_device(halves.rear, handed, *placement) : worker.run(halves.rear, handed);
     if (!run) {
       fail(cell, run.error());
       return {};
     }
-    return judge_.fill(cell, whole_, outputs_from(front, run->outputs));
+    return judge_.fill(cell, whole_, outputs_from(request_, front, run->outputs));
   }
 
   Status compare_cut_tensors(const NamedTensors& front, CrossMatrix& matrix) const {
@@ -475,9 +218,8 @@ class CrossMatrixMaker {
       const Tensor* device = find_tensor(front, row.name);
       const auto reference = recorded_.find(row.name);
       if (device == nullptr || reference == recorded_.end() || device->shape != reference->second.shape) continue;
-      if (is_drawn(row.name)) {
-        matrix.notes.push_back(
-            fmt::format("\"{}\" is not compared: {}", row.name, cannot_tell(request_.random, row.name)));
+      if (const std::string why = cannot_tell(request_.random, row.name); !why.empty()) {
+        matrix.notes.push_back(fmt::format("\"{}\" is not compared: {}", row.name, why));
         continue;
       }
       MetricOptions options;
@@ -521,11 +263,12 @@ class CrossMatrixMaker {
 
   const CrossMatrixRequest& request_;
   const CellJudge judge_;
-  Worked reference_, device_;
+  CrossWorker reference_, device_;
   NamedTensors whole_;                                // outputs of the uncut model on the reference
   std::unordered_map<std::string, Tensor> recorded_;  // cut tensors, constants and graph inputs, on the reference
   std::map<std::string, std::string> not_recorded_;   // why
   CrossMatrices result_;
+  SplitCheck split_;
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "paritas/locate/decisions.h"
 #include "paritas/locate/graph_patterns.h"
+#include "paritas/locate/nms_ties.h"
 #include "paritas/tensor/float_formats.h"
 
 namespace paritas {
@@ -194,15 +195,43 @@ class Describer {
       return tie_of_comparison(first, second, reference, device);
     }
     if (node.op == "NonZero") return tie_of_nonzero(first, reference, device);
-    none.not_taken =
-        node.op == "NonMaxSuppression" ? "scores and overlaps decide together" : "no margin is defined for " + node.op;
+    if (node.op == "NonMaxSuppression" && node.inputs.size() >= 2) return tie_of_nms(producer, reference, device);
+    none.not_taken = "no margin is defined for " + node.op;
     return none;
   }
 
+  // An optional input of one element.
+  Result<std::optional<double>> scalar(const onnx_model::GraphIndex::Node& node, size_t input) const {
+    if (input >= node.inputs.size() || node.inputs[input].empty()) return std::nullopt;
+    PARITAS_ASSIGN(const Tensor tensor, value(node.inputs[input]));
+    PARITAS_ASSIGN(const auto values, doubles(tensor));
+    if (values.size() != 1) return input_error("", "a threshold is not one number");
+    return values.front();
+  }
+
+  Result<DecisionTie> tie_of_nms(int producer, const Tensor& reference, const Tensor& device) const {
+    const auto& node = index_.nodes()[static_cast<size_t>(producer)];
+    NmsInputs inputs;
+    PARITAS_ASSIGN(inputs.boxes, value(node.inputs[0]));
+    PARITAS_ASSIGN(inputs.scores, value(node.inputs[1]));
+    PARITAS_ASSIGN(const auto most, scalar(node, 2));
+    PARITAS_ASSIGN(const auto overlap, scalar(node, 3));
+    PARITAS_ASSIGN(inputs.score_threshold, scalar(node, 4));
+    // As many as can be asked for: more than there are boxes.
+    inputs.most_per_class = static_cast<int64_t>(std::clamp(most.value_or(0), 0.0, 1e15));
+    inputs.iou_threshold = overlap.value_or(0);
+    inputs.center_point_box = attribute(producer, "center_point_box", 0) != 0;
+    return tie_of_suppression(inputs, reference, device);
+  }
+
   void add_errors(const onnx_model::GraphIndex::Node& node, DecisionTie& tie) const {
+    // An overlap is made from coordinates: their errors are in another unit, so nothing is set beside it.
+    const bool nms = node.op == "NonMaxSuppression";
+    if (nms && std::any_of(tie.boxes.begin(), tie.boxes.end(), [](const auto& b) { return b.margin_of == "overlap"; }))
+      return;
     for (const auto& input : node.inputs)
       for (const NodeRow& row : rows_) {
-        if (row.tensor != input || !is_float(row.dtype)) continue;
+        if (row.tensor != input || !is_float(row.dtype) || (nms && input != node.inputs[1])) continue;
         auto raise = [](std::optional<double>& target, const PairMetrics& m) {
           target = std::max(target.value_or(0), m.nonfinite.device_only > 0 ? INFINITY : m.max_abs);
         };

@@ -11,7 +11,8 @@
 namespace paritas {
 namespace {
 
-// Compiled device contexts may hold hundreds of MB each.
+// Compiled device contexts may hold hundreds of MB each. More are kept only when one hybrid has more parts: all samples
+// run in the sessions that the first of them opened.
 constexpr size_t kOpenSessions = 6;
 
 bool depends(const onnx_model::GraphIndex::Node& node, const onnx_model::ValueDependence& dependence) {
@@ -85,6 +86,7 @@ Result<HybridRun> Hybrids::run(const std::vector<bool>& on_reference, const Name
 Result<HybridRun> Hybrids::run_in_one_graph(const std::vector<bool>& on_reference, const NamedTensors& inputs) {
   HybridRun run;
   run.device_parts = 1;
+  most_open_ = kOpenSessions;
   std::unordered_set<std::string> exact;
   Sha256 key;
   const auto& nodes = prepared_.index.nodes();
@@ -112,8 +114,9 @@ Result<HybridRun> Hybrids::run_in_parts(const std::vector<bool>& on_reference, c
   HybridRun run;
   Known known;
   for (const auto& [name, tensor] : inputs) known.emplace(name, tensor);
-  for (const HybridPart& part : hybrid_parts(prepared_.index, prepared_.dependence, on_reference))
-    PARITAS_TRY(run_part(part, known, run));
+  const auto parts = hybrid_parts(prepared_.index, prepared_.dependence, on_reference);
+  most_open_ = std::max(kOpenSessions, parts.size());
+  for (const HybridPart& part : parts) PARITAS_TRY(run_part(part, known, run));
   PARITAS_TRY(collect(known, run));
   return run;
 }
@@ -164,7 +167,7 @@ Result<Hybrids::Open*> Hybrids::session_of(const HybridPart& part, const Known& 
 }
 
 Result<Hybrids::Open*> Hybrids::keep(Open open) {
-  while (open_.size() >= kOpenSessions) open_.pop_back();
+  while (open_.size() >= most_open_) open_.pop_back();
   open_.push_front(std::move(open));
   return &open_.front();
 }

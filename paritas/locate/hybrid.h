@@ -68,6 +68,7 @@ class Hybrids {
   Runner& device_;
   bool one_graph_;
   std::list<Open> open_;  // most recently used first
+  size_t most_open_ = 0;
   int device_sessions_ = 0;
 };
 

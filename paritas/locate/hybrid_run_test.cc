@@ -118,5 +118,21 @@ TEST_F(HybridRunTest, TheSameSetAgainOpensNothing) {
   EXPECT_EQ(parts.device_sessions(), opened);
 }
 
+// However many parts a set has: its samples run in the sessions that the first of them opened.
+TEST_F(HybridRunTest, ManyPartsStayOpenForTheNextSample) {
+  Hybrids parts(*prepared_, *reference_, *device_);
+  parts.always_in_parts();
+  int node = 0;
+  const auto striped = restored([&](const auto&) { return node++ / 60 % 2 == 1; });
+  const auto turns = hybrid_parts(prepared_->index, prepared_->dependence, striped);
+  ASSERT_GT(turns.size(), 6U);
+  const auto first = outputs(parts, striped, inputs_);
+  const int opened = parts.device_sessions();
+  const int on_reference = reference_->sessions_opened();
+  expect_equal(first, outputs(parts, striped, inputs_), "the next sample");
+  EXPECT_EQ(parts.device_sessions(), opened);
+  EXPECT_EQ(reference_->sessions_opened(), on_reference);
+}
+
 }  // namespace
 }  // namespace paritas

@@ -19,6 +19,7 @@
 #include "paritas/locate/figures.h"
 #include "paritas/locate/gather.h"
 #include "paritas/locate/probe_checks.h"
+#include "paritas/locate/probe_evidence.h"
 #include "paritas/locate/propagation.h"
 #include "paritas/locate/random_draws.h"
 #include "paritas/locate/ranking.h"
@@ -51,11 +52,10 @@ class Locating {
     PARITAS_TRY(check_inputs(given, request_.inputs));
     PARITAS_TRY(check_gates(given));
     PARITAS_TRY(check_island_choice(given));
-    if (request_.search && request_.gates.empty())
-      return usage_error("--search", "no gate says what must hold", "declare it, e.g. --gate 'scores: cosine>=0.99'");
-    if (request_.search && request_.cuts.only)
-      return usage_error("--only-cuts", "the search is part of the rest of the diagnosis", "leave away one of them");
+    PARITAS_TRY(check_search(request_));
     PARITAS_ASSIGN(auto model, pin_to_inputs(given, request_.inputs, request_.dims, &result_.pinned));
+    if (request_.search)
+      for (const auto& [id, inputs] : request_.search->further_samples) PARITAS_TRY(check_inputs(model, inputs));
     std::optional<CutStage> cuts;
     if (request_.cuts.any()) {
       PARITAS_ASSIGN(cuts, CutStage::plan(request_, model));
@@ -96,6 +96,7 @@ class Locating {
     input.device_is_plugin = request_.device.capabilities.device;
     input.demanded = std::any_of(result_.outputs.begin(), result_.outputs.end(), breaks_without_gate_or_by_it);
     explain(input, result_);
+    if (result_.probe_checks) add_probe_evidence(*result_.probe_checks, result_.nodes, sensitivities, result_.findings);
     if (result_.consistency) explain_noise(*result_.consistency, request_.gates, result_);
     explain_random(random_, evidence_.prepared->index.outputs());
     PARITAS_TRY(make_groups());
@@ -295,9 +296,14 @@ class Locating {
 
   Status search(const Sensitivities& sensitivities, LocateRunners& runners) {
     if (!request_.search) return {};
+    // With further samples every session runs more than once.
+    const bool once = shared_ == nullptr && request_.search->further_samples.empty();
+    const auto random = random_draws(evidence_.prepared->folded, evidence_.prepared->index, request_.reference,
+                                     request_.device, /*first_runs=*/once);
     for (const std::string& output : evidence_.prepared->index.outputs())
-      if (const std::string why = cannot_tell(&random_, output); !why.empty()) {
-        result_.notes.push_back(fmt::format("no search was made: of \"{}\", {}", output, why));
+      if (const std::string why = cannot_tell(&random, output); !why.empty()) {
+        result_.not_searched = fmt::format("no search was made: of \"{}\", {}", output, why);
+        result_.notes.push_back(result_.not_searched);
         return {};
       }
     RestoreRequest request;
@@ -311,11 +317,12 @@ class Locating {
     request.seconds = request_.search->seconds;
     request.threads = request_.threads;
     request.progress = request_.progress;
-    request.samples.push_back({request_.inputs, evidence_.prepared->outputs});
+    request.samples.push_back({request_.search->sample, request_.inputs, evidence_.prepared->outputs});
     PARITAS_TRY(add_samples(request, runners.reference));
     auto found = search_restored_islands(runners.reference, runners.device, request);
     if (!found) {  // what was measured before stays
-      result_.notes.push_back("the search failed: " + found.error().message());
+      result_.not_searched = "the search failed: " + found.error().message();
+      result_.notes.push_back(result_.not_searched);
       return {};
     }
     result_.search = std::move(*found);
@@ -327,10 +334,9 @@ class Locating {
   Status add_samples(RestoreRequest& request, Runner& reference) const {
     if (request_.search->further_samples.empty()) return {};
     PARITAS_ASSIGN(Session session, reference.open(evidence_.prepared->folded));
-    for (const NamedTensors& inputs : request_.search->further_samples) {
-      PARITAS_TRY(check_inputs(evidence_.prepared->folded, inputs));
+    for (const auto& [id, inputs] : request_.search->further_samples) {
       PARITAS_ASSIGN(RunReply reply, session.run(inputs));
-      RestoreRequest::Sample sample{inputs, {}};
+      RestoreRequest::Sample sample{id, inputs, {}};
       for (auto& [name, tensor] : reply.outputs) sample.reference.emplace(name, std::move(tensor));
       request.samples.push_back(std::move(sample));
     }
@@ -407,6 +413,15 @@ class Locating {
 };
 
 }  // namespace
+
+Status check_search(const LocateRequest& request) {
+  if (!request.search) return {};
+  if (request.gates.empty())
+    return usage_error("--search", "no gate says what must hold", "declare it, e.g. --gate 'scores: cosine>=0.99'");
+  if (request.cuts.only)
+    return usage_error("--only-cuts", "the search is part of the rest of the diagnosis", "leave away one of them");
+  return {};
+}
 
 Result<LocateRunners> start_runners(const LocateRequest& request) {
   PARITAS_ASSIGN(ScratchFolder scratch, ScratchFolder::create(request.scratch_root));

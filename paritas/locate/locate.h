@@ -28,7 +28,8 @@ struct LocateRequest {
   int threads = 1;                             // of the comparison itself
   // Which islands must the reference compute for the gates to hold, on the inputs above and on these further samples?
   struct Search {
-    std::vector<NamedTensors> further_samples;
+    std::string sample = "sample-000000";  // what the inputs above are called
+    std::vector<std::pair<std::string, NamedTensors>> further_samples;
     int max_sessions = 60;  // of the device
     double seconds = 600;
   };
@@ -47,6 +48,9 @@ struct LocateRequest {
   std::string tool_version;
   std::function<void(const std::string& stage)> progress;  // may be empty
 };
+
+// What is wrong with a request for a search, before anything runs.
+Status check_search(const LocateRequest& request);
 
 Result<LocateResult> locate(const LocateRequest& request);
 

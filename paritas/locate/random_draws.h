@@ -1,21 +1,10 @@
-// What random operators make untellable: a difference between two runs may be the draw, and so may an agreement. Known
-// from the graph, not from what two runs happen to give.
+// What locate withholds where random operators make it untellable (judge/random_draws.h).
 #pragma once
 
+#include "paritas/judge/random_draws.h"
 #include "paritas/locate/evidence.h"
-#include "paritas/onnx/random_operators.h"
-#include "paritas/runtime/target.h"
 
 namespace paritas {
-
-// Random operators whose draws may differ between runs on the two targets. `first_runs`: of every session only the
-// first run is compared; only then, and only on the CPU, is a seed enough (random_operators.h).
-onnx_model::RandomDependence random_draws(const onnx_model::Model& model, const onnx_model::GraphIndex& index,
-                                          const Target& reference, const Target& device, bool first_runs);
-
-// Why nothing can be told about a tensor: "cannot tell: depends on ...". Empty: it depends on no draw. `random` may be
-// null.
-std::string cannot_tell(const onnx_model::RandomDependence* random, const std::string& tensor);
 
 // An output that depends on a draw is not judged: what would be a verdict becomes invalid. True when it does.
 // A missing output stays missing.
@@ -28,9 +17,5 @@ void withhold_random(const onnx_model::RandomDependence& random, const std::vect
 // Adds the results of random operators, seeded or not, to tensors that are to be fed from the reference.
 void add_drawn(const Prepared& prepared, const std::unordered_map<std::string, Tensor>& reference,
                std::vector<std::string>& tensors);
-
-// The note for outputs that depend on a draw; nullopt: none does.
-std::optional<Finding> random_finding(const onnx_model::RandomDependence& random,
-                                      const std::vector<std::string>& outputs);
 
 }  // namespace paritas

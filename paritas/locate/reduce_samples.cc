@@ -37,9 +37,30 @@ bool worse_sample(Verdict a, double a_nmse, Verdict b, double b_nmse) {
   return a != b ? a < b : worse_value(a_nmse, b_nmse, false);
 }
 
-// The finding's kind and the node that it is about; further nodes may differ from sample to sample.
+// The finding's kind and the node or the cut that it is about; further nodes may differ from sample to sample.
 std::string group_key(const Finding& finding) {
-  return finding.id + "\n" + (finding.nodes.empty() ? "" : finding.nodes.front());
+  std::string key = finding.id + "\n" + (finding.nodes.empty() ? "" : finding.nodes.front());
+  if (finding.evidence.is_object() && finding.evidence.contains("cut")) key += "\n" + finding.evidence["cut"].dump();
+  return key;
+}
+
+using catalogue::CellOutcome;
+
+// Of two samples' outcomes of a cell, the one to be told: what breaks comes first, then what is not known.
+int severity(CellOutcome outcome) {
+  switch (outcome) {
+    case CellOutcome::kDeviates:
+      return 4;
+    case CellOutcome::kFailed:
+      return 3;
+    case CellOutcome::kDrawn:
+      return 2;
+    case CellOutcome::kUnknown:
+      return 1;
+    case CellOutcome::kHolds:
+      return 0;
+  }
+  return 0;
 }
 
 template <class Figure>
@@ -119,6 +140,7 @@ void SamplesReducer::add(uint64_t number, const SampleRecord& record) {
   add_outputs(record, outcome);
   add_nodes(record);
   add_decisions(record, outcome);
+  add_cuts(record);
   add_findings(record, outcome);
   for (const std::string& note : record.notes) {
     auto it = std::find_if(notes_.begin(), notes_.end(), [&](const auto& n) { return n.first == note; });
@@ -139,33 +161,105 @@ void SamplesReducer::add_failure(uint64_t, const std::string& id, const Error& e
   result_.samples.push_back(std::move(outcome));
 }
 
+// The sample's NMSE. It is of finite pairs: what the device alone makes NaN or infinite is worse than any.
+double SamplesReducer::add_output(std::vector<Output>& outputs, const RecordedOutput& o,
+                                  const std::string& sample) const {
+  auto it = std::find_if(outputs.begin(), outputs.end(), [&](const auto& other) { return other.row.name == o.name; });
+  const bool first = it == outputs.end();
+  if (first) {
+    outputs.emplace_back();
+    it = std::prev(outputs.end());
+    it->row.name = o.name;
+  }
+  OutputOverSamples& row = it->row;
+  const double nmse = !o.figures                        ? 0
+                      : o.figures->device_nonfinite > 0 ? std::numeric_limits<double>::infinity()
+                                                        : o.figures->nmse;
+  (o.verdict == Verdict::kInvalid     ? row.invalid
+   : o.verdict == Verdict::kDeviates  ? row.deviates
+   : o.verdict == Verdict::kNotJudged ? row.not_judged
+                                      : row.passed)++;
+  if (first || worse_sample(o.verdict, nmse, row.verdict, it->worst_nmse)) {
+    row.verdict = o.verdict;
+    row.rule = o.rule;
+    row.worst_sample = sample;
+    it->worst_nmse = nmse;
+  }
+  take(it->figures, o.figures, sample);
+  return nmse;
+}
+
 void SamplesReducer::add_outputs(const SampleRecord& record, SampleOutcome& outcome) {
   for (const RecordedOutput& o : record.outputs) {
-    auto it =
-        std::find_if(outputs_.begin(), outputs_.end(), [&](const auto& other) { return other.row.name == o.name; });
-    const bool first = it == outputs_.end();
-    if (first) {
-      outputs_.emplace_back();
-      it = std::prev(outputs_.end());
-      it->row.name = o.name;
-    }
-    OutputOverSamples& row = it->row;
-    // The NMSE is of finite pairs: what the device alone makes NaN or infinite is worse than any.
-    const double nmse = !o.figures                        ? 0
-                        : o.figures->device_nonfinite > 0 ? std::numeric_limits<double>::infinity()
-                                                          : o.figures->nmse;
-    (o.verdict == Verdict::kInvalid     ? row.invalid
-     : o.verdict == Verdict::kDeviates  ? row.deviates
-     : o.verdict == Verdict::kNotJudged ? row.not_judged
-                                        : row.passed)++;
-    if (first || worse_sample(o.verdict, nmse, row.verdict, it->worst_nmse)) {
-      row.verdict = o.verdict;
-      row.rule = o.rule;
-      row.worst_sample = record.id;
-      it->worst_nmse = nmse;
-    }
-    take(it->figures, o.figures, record.id);
+    const double nmse = add_output(outputs_, o, record.id);
     if (o.figures && worse_value(nmse, outcome.nmse, false)) outcome.nmse = nmse;
+  }
+}
+
+void SamplesReducer::add_cell(Cell& cell, const RecordedCell& recorded, const std::string& sample) const {
+  CellOverSamples& row = cell.row;
+  (recorded.outcome == CellOutcome::kHolds      ? row.holds
+   : recorded.outcome == CellOutcome::kDeviates ? row.deviates
+   : recorded.outcome == CellOutcome::kUnknown  ? row.not_judged
+   : recorded.outcome == CellOutcome::kFailed   ? row.failed
+                                                : row.drawn)++;
+  double nmse = 0;
+  for (const RecordedOutput& o : recorded.outputs) {
+    const double of_output = add_output(cell.outputs, o, sample);
+    if (worse_value(of_output, nmse, false)) nmse = of_output;
+  }
+  const int now = severity(recorded.outcome), before = severity(cell.worst);
+  if (!row.worst_sample.empty() && (now < before || (now == before && !worse_value(nmse, cell.worst_nmse, false))))
+    return;
+  cell.worst = recorded.outcome;
+  cell.worst_nmse = nmse;
+  row.worst_sample = sample;
+  row.text = recorded.text;
+}
+
+// Cuts of one name are the same only where they cut at the same tensors.
+void SamplesReducer::add_cuts(const SampleRecord& record) {
+  for (const RecordedCut& c : record.cuts) {
+    auto it = std::find_if(cuts_.begin(), cuts_.end(),
+                           [&](const Cut& cut) { return cut.row.name == c.name && cut.row.tensors == c.tensors; });
+    if (it == cuts_.end()) {
+      cuts_.emplace_back();
+      it = std::prev(cuts_.end());
+      it->row.name = c.name;
+      it->row.tensors = c.tensors;
+      it->row.verdict = c.verdict;
+    }
+    CutOverSamples& row = it->row;
+    ++row.samples;
+    row.verdict = worse(row.verdict, c.verdict);
+    auto split = std::find_if(row.splits.begin(), row.splits.end(), [&](const auto& s) { return s.first == c.split; });
+    if (split == row.splits.end()) split = row.splits.insert(row.splits.end(), {c.split, 0});
+    ++split->second;
+    for (const RecordedCell& cell : c.cells) {
+      auto at = std::find_if(it->cells.begin(), it->cells.end(), [&](const Cell& other) {
+        return other.row.front_on_device == cell.front_on_device && other.row.rear_on_device == cell.rear_on_device;
+      });
+      if (at == it->cells.end()) {
+        it->cells.emplace_back();
+        at = std::prev(it->cells.end());
+        at->row.front_on_device = cell.front_on_device;
+        at->row.rear_on_device = cell.rear_on_device;
+      }
+      add_cell(*at, cell, record.id);
+    }
+  }
+}
+
+void SamplesReducer::conclude_cuts() {
+  for (Cut& cut : cuts_) {
+    for (Cell& cell : cut.cells) {
+      for (Output& output : cell.outputs) {
+        output.row.figures = conclude_all(output.figures);
+        cell.row.outputs.push_back(std::move(output.row));
+      }
+      cut.row.cells.push_back(std::move(cell.row));
+    }
+    result_.cuts.push_back(std::move(cut.row));
   }
 }
 
@@ -361,6 +455,7 @@ SamplesResult SamplesReducer::finish() {
   result_.asked = asked_;
   conclude_samples();
   conclude_nodes();
+  conclude_cuts();
   conclude_findings();
   for (const auto& [note, samples] : notes_)
     result_.notes.push_back(samples == result_.diagnosed

@@ -47,6 +47,16 @@ class SamplesReducer {
     Figures figures;
     double worst_nmse = 0;
   };
+  struct Cell {
+    CellOverSamples row;
+    std::vector<Output> outputs;
+    catalogue::CellOutcome worst = catalogue::CellOutcome::kHolds;
+    double worst_nmse = 0;
+  };
+  struct Cut {
+    CutOverSamples row;
+    std::vector<Cell> cells;
+  };
   struct Group {  // findings that are the same but for their numbers
     Finding told;
     std::string told_from;
@@ -58,12 +68,16 @@ class SamplesReducer {
   void choose_for_medians(size_t nodes);
   void take(Figure& figure, double value, const std::string& sample) const;
   void take(Figures& figures, const std::optional<RecordedFigures>& recorded, const std::string& sample) const;
+  double add_output(std::vector<Output>& outputs, const RecordedOutput& output, const std::string& sample) const;
   void add_outputs(const SampleRecord& record, SampleOutcome& outcome);
+  void add_cuts(const SampleRecord& record);
+  void add_cell(Cell& cell, const RecordedCell& recorded, const std::string& sample) const;
   void add_nodes(const SampleRecord& record);
   void add_decisions(const SampleRecord& record, SampleOutcome& outcome);
   void add_findings(const SampleRecord& record, const SampleOutcome& outcome);
   void conclude_samples();
   void conclude_nodes();
+  void conclude_cuts();
   void conclude_findings();
 
   uint64_t asked_;
@@ -73,6 +87,7 @@ class SamplesReducer {
   std::vector<Node> nodes_;
   std::map<std::string, size_t> node_at_;
   std::vector<Output> outputs_;
+  std::vector<Cut> cuts_;
   std::vector<std::pair<std::string, Group>> groups_;  // by id and first node
   uint64_t groups_left_out_ = 0;
   std::vector<std::pair<std::string, uint64_t>> notes_;  // with the samples that have it

@@ -137,5 +137,78 @@ TEST(SamplesReducer, MedianOfAPartWhenNotAllFit) {
   EXPECT_THAT(result.notes, ElementsAre("medians are taken over 64 of the 200 samples"));
 }
 
+using catalogue::CellOutcome;
+
+SampleRecord with_cut(uint64_t number, CellOutcome outcome, double nmse, SplitStatus split = SplitStatus::kExact) {
+  SampleRecord r = record(number, nmse);
+  RecordedCut cut;
+  cut.name = "half";
+  cut.tensors = {"mid"};
+  cut.split = split;
+  cut.verdict = outcome == CellOutcome::kDeviates ? Verdict::kDeviates : Verdict::kPass;
+  RecordedCell cell;
+  cell.front_on_device = true;
+  cell.outcome = outcome;
+  cell.text = fmt::format("figure of {}", number);
+  if (outcome != CellOutcome::kFailed)
+    cell.outputs.push_back({"y", cut.verdict, "rule", RecordedFigures{nmse, 1 - nmse, nmse, 0}});
+  cut.cells = {cell};
+  r.cuts = {cut};
+  return r;
+}
+
+TEST(SamplesReducer, CellsOfCutsAreCountedWithMedianAndWorst) {
+  SamplesReducer reducer(5);
+  reducer.add(0, with_cut(0, CellOutcome::kHolds, 0.125));
+  reducer.add(1, with_cut(1, CellOutcome::kDeviates, 0.25));
+  reducer.add(2, with_cut(2, CellOutcome::kDeviates, 0.5, SplitStatus::kOptimiser));
+  reducer.add(3, with_cut(3, CellOutcome::kFailed, 0));
+  SampleRecord other = with_cut(4, CellOutcome::kHolds, 0.75);
+  other.cuts[0].tensors = {"elsewhere"};  // the same name, but another cut
+  reducer.add(4, other);
+  const SamplesResult result = reducer.finish();
+  ASSERT_EQ(result.cuts.size(), 2U);
+  const CutOverSamples& cut = result.cuts[0];
+  EXPECT_EQ(cut.samples, 4U);
+  EXPECT_EQ(cut.verdict, Verdict::kDeviates);
+  EXPECT_THAT(cut.splits, ElementsAre(std::pair(SplitStatus::kExact, uint64_t{3}),
+                                      std::pair(SplitStatus::kOptimiser, uint64_t{1})));
+  ASSERT_EQ(cut.cells.size(), 1U);
+  const CellOverSamples& cell = cut.cells[0];
+  EXPECT_EQ(cell.holds, 1U);
+  EXPECT_EQ(cell.deviates, 2U);
+  EXPECT_EQ(cell.failed, 1U);
+  EXPECT_EQ(cell.worst_sample, "sample-000002");
+  EXPECT_EQ(cell.text, "figure of 2");
+  ASSERT_EQ(cell.outputs.size(), 1U);
+  EXPECT_EQ(cell.outputs[0].figures->cosine.samples, 3U);
+  EXPECT_EQ(cell.outputs[0].figures->nmse.median, 0.25);
+  EXPECT_EQ(cell.outputs[0].figures->cosine.worst, 0.5);
+}
+
+TEST(SamplesReducer, FindingsOfOtherCutsAreOthers) {
+  SamplesReducer reducer(1);
+  SampleRecord r = record(0, 0.5);
+  for (const char* cut : {"one", "two"}) {
+    Finding f = fault("", cut);
+    f.nodes.clear();
+    f.id = "cut-front";
+    f.evidence = {{"cut", cut}};
+    r.findings.push_back(f);
+  }
+  reducer.add(0, r);
+  EXPECT_EQ(reducer.finish().findings.size(), 2U);
+}
+
+TEST(SampleRecord, CutsAreReadBack) {
+  const SampleRecord r = with_cut(0, CellOutcome::kDrawn, 0.25, SplitStatus::kRandom);
+  const auto again = sample_record_from_json(to_json(r), "r.json");
+  ASSERT_TRUE(again) << again.error().message();
+  EXPECT_EQ(to_json(*again), to_json(r));
+  Json broken = to_json(r);
+  broken["cuts"][0]["split"] = "perhaps";
+  EXPECT_THAT(sample_record_from_json(broken, "r.json").error().message(), HasSubstr("\"split\""));
+}
+
 }  // namespace
 }  // namespace paritas

@@ -31,6 +31,53 @@ Json json_of(const RecordedNode& node) {
           {"consequential", node.consequential}};
 }
 
+Json json_of(const RecordedOutput& o) {
+  return {{"name", o.name}, {"verdict", name(o.verdict)}, {"rule", o.rule}, {"figures", json_of(o.figures)}};
+}
+
+Json json_of(const RecordedCut& cut) {
+  Json json = {{"name", cut.name},
+               {"tensors", cut.tensors},
+               {"split", name(cut.split)},
+               {"verdict", name(cut.verdict)},
+               {"cells", Json::array()}};
+  for (const RecordedCell& cell : cut.cells) {
+    Json outputs = Json::array();
+    for (const RecordedOutput& output : cell.outputs) outputs.push_back(json_of(output));
+    json["cells"].push_back({{"front_on_device", cell.front_on_device},
+                             {"rear_on_device", cell.rear_on_device},
+                             {"outcome", name(cell.outcome)},
+                             {"verdict", name(cell.verdict)},
+                             {"text", cell.text},
+                             {"outputs", std::move(outputs)}});
+  }
+  return json;
+}
+
+RecordedOutput recorded(const TensorComparison& pair, bool class_ids) {
+  return {pair.name, pair.verdict, pair.rule, class_ids || !pair.metrics ? std::nullopt : figures_of(&*pair.metrics)};
+}
+
+RecordedCut recorded(const CrossMatrix& matrix) {
+  RecordedCut cut;
+  cut.name = matrix.name;
+  for (const CutTensorRow& row : matrix.tensors) cut.tensors.push_back(row.name);
+  cut.split = matrix.split;
+  cut.verdict = matrix.verdict;
+  for (const MatrixCell& cell : matrix.cells) {
+    RecordedCell r;
+    r.front_on_device = cell.front_on_device;
+    r.rear_on_device = cell.rear_on_device;
+    r.outcome = cell.outcome;
+    r.verdict = cell.verdict;
+    r.text = cell.failure.empty() ? cell.deciding : cell.failure;
+    for (const TensorComparison& pair : cell.outputs)
+      r.outputs.push_back(recorded(pair, pair.metrics && pair.metrics->names));
+    cut.cells.push_back(std::move(r));
+  }
+  return cut;
+}
+
 // Reads one record; the first thing that is not as it must be is kept.
 class Reader {
  public:
@@ -41,9 +88,7 @@ class Reader {
     r.id = text(json, "id");
     r.verdict = verdict(json);
     r.reasons = texts(json, "reasons");
-    each(json, "outputs", [&](const Json& j) {
-      r.outputs.push_back({text(j, "name"), verdict(j), text(j, "rule"), figures(j, "figures")});
-    });
+    each(json, "outputs", [&](const Json& j) { r.outputs.push_back(output(j)); });
     each(json, "nodes", [&](const Json& j) { r.nodes.push_back(node(j)); });
     r.ranked = texts(json, "ranked");
     r.first_divergence = text(json, "first_divergence");
@@ -51,6 +96,7 @@ class Reader {
     each(json, "decisions", [&](const Json& j) {
       r.decisions.push_back({text(j, "node"), text(j, "op"), text(j, "tensor"), whole(j, "count"), whole(j, "moved")});
     });
+    each(json, "cuts", [&](const Json& j) { r.cuts.push_back(cut(j)); });
     r.on_device = whole(json, "on_device");
     r.placed = whole(json, "placed");
     each(json, "findings", [&](const Json& j) { r.findings.push_back(finding(j)); });
@@ -155,6 +201,39 @@ class Reader {
     n.consequential = flag(j, "consequential");
     return n;
   }
+  // One of an enumeration's values, by its name.
+  template <class Enum>
+  Enum one_of(const Json& object, const char* key, std::initializer_list<Enum> values) {
+    const std::string word = text(object, key);
+    for (const Enum value : values)
+      if (word == name(value)) return value;
+    fail(key);
+    return *values.begin();
+  }
+  RecordedOutput output(const Json& j) { return {text(j, "name"), verdict(j), text(j, "rule"), figures(j, "figures")}; }
+  RecordedCut cut(const Json& j) {
+    using catalogue::CellOutcome;
+    RecordedCut c;
+    c.name = text(j, "name");
+    c.tensors = texts(j, "tensors");
+    c.split = one_of(j, "split",
+                     {SplitStatus::kNotMeasured, SplitStatus::kExact, SplitStatus::kOptimiser, SplitStatus::kWrong,
+                      SplitStatus::kNotRepeatable, SplitStatus::kRandom});
+    c.verdict = verdict(j);
+    each(j, "cells", [&](const Json& k) {
+      RecordedCell cell;
+      cell.front_on_device = flag(k, "front_on_device");
+      cell.rear_on_device = flag(k, "rear_on_device");
+      cell.outcome = one_of(k, "outcome",
+                            {CellOutcome::kFailed, CellOutcome::kHolds, CellOutcome::kDeviates, CellOutcome::kUnknown,
+                             CellOutcome::kDrawn});
+      cell.verdict = verdict(k);
+      cell.text = text(k, "text");
+      each(k, "outputs", [&](const Json& o) { cell.outputs.push_back(output(o)); });
+      c.cells.push_back(std::move(cell));
+    });
+    return c;
+  }
   Finding finding(const Json& j) {
     Finding f;
     f.id = text(j, "id");
@@ -181,9 +260,9 @@ SampleRecord record_of(const LocateResult& result, const std::string& id) {
   r.id = id;
   r.verdict = result.verdict;
   r.reasons = result.reasons;
-  for (const OutputRow& row : result.outputs)
-    r.outputs.push_back({row.pair.name, row.pair.verdict, row.pair.rule,
-                         row.class_ids() ? std::nullopt : figures_of(row.pair.metrics ? &*row.pair.metrics : nullptr)});
+  for (const OutputRow& row : result.outputs) r.outputs.push_back(recorded(row.pair, row.class_ids()));
+  if (result.cross_matrices)
+    for (const CrossMatrix& matrix : result.cross_matrices->cuts) r.cuts.push_back(recorded(matrix));
   for (const NodeRow& row : result.nodes) {
     if (!is_float(row.dtype)) continue;
     RecordedNode n;
@@ -219,9 +298,8 @@ Json to_json(const SampleRecord& r) {
     for (const auto& item : items) array.push_back(make(item));
     json[key] = std::move(array);
   };
-  fill("outputs", r.outputs, [](const RecordedOutput& o) {
-    return Json{{"name", o.name}, {"verdict", name(o.verdict)}, {"rule", o.rule}, {"figures", json_of(o.figures)}};
-  });
+  fill("outputs", r.outputs, [](const RecordedOutput& o) { return json_of(o); });
+  fill("cuts", r.cuts, [](const RecordedCut& c) { return json_of(c); });
   fill("nodes", r.nodes, [](const RecordedNode& n) { return json_of(n); });
   json["ranked"] = r.ranked;
   json["first_divergence"] = r.first_divergence;

@@ -38,6 +38,23 @@ struct RecordedDecision {
   uint64_t count = 0, moved = 0;  // elements
 };
 
+// One combination of halves of a cut model.
+struct RecordedCell {
+  bool front_on_device = false, rear_on_device = false;
+  catalogue::CellOutcome outcome = catalogue::CellOutcome::kFailed;
+  Verdict verdict = Verdict::kNotJudged;
+  std::string text;  // the deciding figure, or why it was not measured
+  std::vector<RecordedOutput> outputs;
+};
+
+struct RecordedCut {
+  std::string name;
+  std::vector<std::string> tensors;
+  SplitStatus split = SplitStatus::kNotMeasured;
+  Verdict verdict = Verdict::kInvalid;
+  std::vector<RecordedCell> cells;
+};
+
 struct SampleRecord {
   std::string id;
   Verdict verdict = Verdict::kInvalid;
@@ -47,6 +64,7 @@ struct SampleRecord {
   std::vector<std::string> ranked;  // node names, worst first
   std::string first_divergence, first_divergence_tensor;
   std::vector<RecordedDecision> decisions;
+  std::vector<RecordedCut> cuts;
   uint64_t on_device = 0, placed = 0;  // nodes of the optimised graph: on the device's provider, of all that are known
   std::vector<Finding> findings;
   std::vector<std::string> notes, pinned;

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <set>
 #include <span>
 
 #include <fmt/format.h>
 
 #include "paritas/base/sha256.h"
+#include "paritas/locate/explain.h"
 #include "paritas/locate/reduce_samples.h"
 #include "paritas/locate/sample_state.h"
 
@@ -20,6 +22,7 @@ using Clock = std::chrono::steady_clock;
 constexpr size_t kKeptSessions = 12;
 // When so many samples in a row fail alike, and none was diagnosed, it is not the samples that are wrong.
 constexpr int kAlikeFailures = 5;
+constexpr size_t kMostNamedSamples = 64;
 
 void add_weight_files(const onnx_model::Model& model, const ::onnx::GraphProto& graph, std::set<Path>& files) {
   const auto add = [&](const ::onnx::TensorProto& weights) {
@@ -84,6 +87,7 @@ class Diagnosing {
     count_sessions();
     runners_.reset();
     PARITAS_ASSIGN(SamplesResult result, reduce());
+    PARITAS_TRY(search(result));
     result.run_now = run_now_;
     result.taken_over = taken_over_;
     result.device_sessions = device_sessions_;
@@ -106,10 +110,91 @@ class Diagnosing {
         continue;
       }
       inputs_sha256_[i] = std::move(*hash);
+      PARITAS_TRY(refuse_other_shapes(i, *inputs));
       PARITAS_ASSIGN(const bool done, state_.has(request_.samples->id(i), inputs_sha256_[i]));
       if (!done) missing.push_back(i);
     }
     return missing;
+  }
+
+  // One hybrid runs every sample, so that all must fit one pinned model.
+  Status refuse_other_shapes(uint64_t i, const NamedTensors& inputs) {
+    if (!request_.search) return {};
+    std::map<std::string, std::string> shapes;
+    for (const auto& [name, tensor] : inputs)
+      shapes[name] = fmt::format("{} {}", paritas::name(tensor.dtype), to_string(tensor.shape));
+    if (shapes_.empty()) {
+      shapes_ = std::move(shapes);
+      shapes_of_ = request_.samples->id(i);
+      return {};
+    }
+    for (const auto& [name, shape] : shapes)
+      if (const auto first = shapes_.find(name); first != shapes_.end() && first->second != shape)
+        return usage_error("--search",
+                           fmt::format("\"{}\" is {} in {} and {} in {}: one set of islands is run on all samples",
+                                       name, first->second, shapes_of_, shape, request_.samples->id(i)),
+                           "search samples of one shape at a time (--samples)");
+    return {};
+  }
+
+  // Begins at the worst sample, whose causes say what to try first. Workers of its own: sessions that were kept for the
+  // diagnosis would only take memory.
+  Status search(SamplesResult& result) {
+    if (!request_.search) return {};
+    LocateRequest one = base_;
+    one.cuts = {};
+    one.search = request_.search;
+    one.search->sample = result.worst_sample;
+    one.search->further_samples.clear();
+    for (uint64_t i = 0; i < request_.samples->count(); ++i) {
+      const std::string id = request_.samples->id(i);
+      if (failures_[i]) {
+        result.notes.push_back(
+            fmt::format("no search was made: {} could not be diagnosed, and a set must do for every sample", id));
+        return {};
+      }
+      PARITAS_ASSIGN(NamedTensors inputs, request_.samples->inputs(i));
+      if (id == result.worst_sample)
+        one.inputs = std::move(inputs);
+      else
+        one.search->further_samples.emplace_back(id, std::move(inputs));
+    }
+    auto found = search_with(one);
+    if (!found) {  // what was found out about the samples stays
+      result.notes.push_back("the search failed: " + found.error().message());
+      return {};
+    }
+    if (!found->not_searched.empty()) result.notes.push_back(found->not_searched);
+    if (!found->search) return {};
+    result.search = std::move(found->search);
+    explain_search(result);
+    return {};
+  }
+
+  Result<LocateResult> search_with(const LocateRequest& one) {
+    PARITAS_ASSIGN(LocateRunners started, start_runners(one));
+    runners_.emplace(std::move(started));
+    auto found = locate_with(*runners_, one);
+    count_sessions();
+    runners_.reset();
+    PARITAS_TRY(refuse_other_model());
+    return found;
+  }
+
+  static void explain_search(SamplesResult& result) {
+    LocateResult of_search;
+    of_search.device = result.device;
+    paritas::explain_search(*result.search, of_search);
+    for (Finding& finding : of_search.findings) {
+      FindingOverSamples f;
+      f.finding = std::move(finding);
+      f.holds = result.samples.size();
+      for (const SampleOutcome& sample : result.samples)
+        if (f.samples.size() < kMostNamedSamples) f.samples.push_back(sample.id);
+      f.told_from = result.worst_sample;
+      f.in_worst = f.in_median = true;
+      result.findings.push_back(std::move(f));
+    }
   }
 
   // A fault of the request ends everything, one of the sample is kept.
@@ -151,6 +236,8 @@ class Diagnosing {
         runner->keep_sessions(kKeptSessions);
     }
     PARITAS_ASSIGN(const LocateResult result, locate_with(*runners_, one));
+    // Cuts have workers of their own.
+    if (result.cross_matrices) device_sessions_ += static_cast<int>(result.cross_matrices->sessions);
     PARITAS_TRY(refuse_crippled());
     PARITAS_TRY(refuse_other_model());
     return record_of(result, id);
@@ -218,6 +305,8 @@ class Diagnosing {
   std::optional<LocateRunners> runners_;
   std::vector<std::optional<Error>> failures_;
   std::vector<std::string> inputs_sha256_;
+  std::map<std::string, std::string> shapes_;  // of the first sample's inputs, when there is a search
+  std::string shapes_of_;
   uint64_t run_now_ = 0, taken_over_ = 0, unreadable_ = 0;
   int alike_failures_ = 0;  // up to the last sample
   std::string last_failure_;
@@ -237,6 +326,13 @@ Result<Json> subject_of(const LocateRequest& request) {
   const std::string injection = request.injection_seconds
                                     ? fmt::format("{} s", *request.injection_seconds)
                                     : fmt::format("{} runs", request.injection_runs.value_or(kInjectionRunsPerSample));
+  std::vector<std::string> cuts;
+  for (const auto& cut : request.cuts.given)
+    cuts.push_back(fmt::format("{}={}", cut.name, fmt::join(cut.patterns, ",")));
+  if (request.cuts.file) {
+    PARITAS_ASSIGN(cuts.emplace_back(), sha256_of_file(*request.cuts.file));
+  }
+  if (request.cuts.only) cuts.push_back("--only-cuts");
   // Not --timeout: a worker that ran out of it is dead, and then no record is made of the sample (refuse_crippled).
   // What is recorded was computed in time, under any limit.
   return Json{{"tool version", request.tool_version},
@@ -250,18 +346,30 @@ Result<Json> subject_of(const LocateRequest& request) {
               {"--memory", request.memory_budget},
               {"--islands", request.islands.text()},
               {"--marks", request.marks_per_session},
-              {"--injection", injection}};
+              {"--injection", injection},
+              {"cuts", cuts}};
+}
+
+// What is made on one sample at a time.
+Status refuse_for_one_sample(const LocateRequest& base) {
+  if (base.cuts.automatic > 0)
+    return usage_error("--auto-cuts", "cuts are proposed on one sample",
+                       "write them with --save-cuts on one sample (--samples 0:1), and give that file with --cuts");
+  if (!base.groups.empty() || base.probe_checks || base.consistency || base.inject_largest || base.few_marks)
+    return usage_error(
+        "locate", "groups, probe checks and self-consistency (--full) are made on one sample",
+        "leave them away here, and ask for them on the sample that is named as the worst (--samples N:N+1)");
+  return {};
 }
 
 Result<SamplesResult> locate_samples(const SamplesRequest& request) {
   if (request.samples == nullptr || request.samples->count() == 0)
     return usage_error("--input", "there is no sample", "give each input, or name a recording with --inputs");
   const LocateRequest& base = request.base;
-  if (base.cuts.any() || !base.groups.empty() || base.probe_checks || base.search || base.consistency ||
-      base.inject_largest || base.few_marks)
-    return usage_error("locate",
-                       "cuts, groups, probe checks, self-consistency (--full) and the search are made on one sample",
-                       "leave them away, and make them on the worst sample afterwards");
+  PARITAS_TRY(refuse_for_one_sample(base));
+  LocateRequest searched = base;
+  searched.search = request.search;
+  PARITAS_TRY(check_search(searched));
   std::optional<ScratchFolder> scratch;
   if (!request.state) {
     PARITAS_ASSIGN(ScratchFolder created, ScratchFolder::create(base.scratch_root));

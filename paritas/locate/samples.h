@@ -15,8 +15,10 @@ namespace paritas {
 inline constexpr int kInjectionRunsPerSample = 200;
 
 struct SamplesRequest {
-  LocateRequest base;  // its inputs are not used; cuts, groups, probe checks and search are for one sample
+  LocateRequest base;  // its inputs and search are not used; groups, probe checks and --full are for one sample
   SampleSource* samples = nullptr;
+  // Asked on all samples at once, after the diagnosis of each; samples of the search are set here.
+  std::optional<LocateRequest::Search> search;
   std::optional<Path> state;  // folder that a killed run can go on from; none: in scratch
 };
 

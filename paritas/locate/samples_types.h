@@ -63,6 +63,23 @@ struct DecisionOverSamples {
   std::string worst_sample;
 };
 
+// One combination of the halves of a cut, over the samples on which the split is sound.
+struct CellOverSamples {
+  bool front_on_device = false, rear_on_device = false;
+  uint64_t holds = 0, deviates = 0, not_judged = 0, failed = 0, drawn = 0;  // samples
+  std::vector<OutputOverSamples> outputs;
+  std::string text, worst_sample;  // deciding figure or failure there; empty: nothing decides
+};
+
+struct CutOverSamples {
+  std::string name;
+  std::vector<std::string> tensors;
+  uint64_t samples = 0;                                  // that have its matrix
+  std::vector<std::pair<SplitStatus, uint64_t>> splits;  // with samples; those that occur
+  Verdict verdict = Verdict::kInvalid;                   // worst of the samples'
+  std::vector<CellOverSamples> cells;                    // in the order of CrossMatrix::cells
+};
+
 // A finding that was made on one sample or more.
 struct FindingOverSamples {
   Finding finding;  // as worded for all samples
@@ -87,7 +104,9 @@ struct SamplesResult {
   std::vector<NodeOverSamples> nodes;  // graph order of the first sample
   std::vector<std::string> ranked;     // consequential on most samples first
   std::vector<DecisionOverSamples> decisions;
+  std::vector<CutOverSamples> cuts;
   std::vector<FindingOverSamples> findings;
+  std::optional<RestoreSearch> search;  // on all samples, when asked for
   std::vector<std::string> notes;
   Json provenance;  // of both sides, of the first sample
   // Of this run, not of the result: an interrupted and continued one differs in these alone.

@@ -18,6 +18,7 @@ class Searching {
   Searching(Runner& reference, Runner& device, const RestoreRequest& request)
       : request_(request), hybrids_(*request.prepared, reference, device), start_(Clock::now()) {
     for (size_t i = 0; i < request.samples.size(); ++i) order_.push_back(i);
+    refused_.resize(request.samples.size());
   }
 
   Result<RestoreSearch> run() {
@@ -35,6 +36,8 @@ class Searching {
       for (const int node : island(unit).nodes)
         result_.nodes.push_back(request_.prepared->index.nodes()[static_cast<size_t>(node)].name);
     result_.samples = request_.samples.size();
+    for (size_t i = 0; i < refused_.size(); ++i)
+      if (refused_[i] > 0) result_.decided_by.emplace_back(request_.samples[i].id, refused_[i]);
     result_.device_sessions = hybrids_.device_sessions();
     result_.seconds = elapsed();
     return std::move(result_);
@@ -77,17 +80,24 @@ class Searching {
     return holds;
   }
 
-  // The sample that failed last goes first: it probably fails again.
+  // The sample that failed last goes first: it probably fails again. The set's sessions stay open meanwhile.
   Holds judge_samples(const std::vector<bool>& on_reference, RestoreTest& test) {
     for (size_t k = 0; k < order_.size(); ++k) {
+      if (k > 0 && elapsed() > request_.seconds) {
+        test.text = fmt::format("the time was spent after {} of {} samples, on which it holds", k, order_.size());
+        return Holds::kUnknown;
+      }
       const size_t sample = order_[k];
+      ++test.samples_run;
       auto holds = judge(on_reference, request_.samples[sample], test);
       if (!holds) {
         test.text = holds.error().message();
+        test.sample = request_.samples[sample].id;
         return Holds::kUnknown;
       }
       if (*holds) continue;
-      test.sample = sample;
+      test.sample = request_.samples[sample].id;
+      ++refused_[sample];
       std::rotate(order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(k),
                   order_.begin() + static_cast<std::ptrdiff_t>(k) + 1);
       return Holds::kNo;
@@ -118,6 +128,7 @@ class Searching {
   Hybrids hybrids_;
   Clock::time_point start_;
   std::vector<size_t> order_;
+  std::vector<uint64_t> refused_;  // sets, by sample
   RestoreSearch result_;
 };
 

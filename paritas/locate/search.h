@@ -19,6 +19,7 @@ struct RestoreRequest {
   std::vector<std::string> suspects;        // tensors whose islands are tried first, together
   const GateSet* gates = nullptr;           // must hold gates on outputs
   struct Sample {
+    std::string id;
     NamedTensors inputs;
     std::unordered_map<std::string, Tensor> reference;  // graph outputs
   };

@@ -63,6 +63,18 @@ struct NodeRow {
   }
 };
 
+// A box that NonMaxSuppression keeps on one side and drops on the other.
+struct SuppressedBox {
+  uint64_t batch = 0, of_class = 0, box = 0;
+  bool kept = false;     // by the reference
+  double score = 0;      // the reference's
+  bool follows = false;  // from what became of the other boxes: the same rule and the reference's numbers say so
+  std::optional<double> margin;        // smallest change of one score or overlap of the reference that turns it
+  std::string margin_of;               // "overlap" (intersection over union against its threshold), "score" (against
+                                       // that of `competitor`), "score threshold"
+  std::optional<uint64_t> competitor;  // the box that decides
+};
+
 // How near a decision was, in the unit of the scores that it is made from (of the reference).
 struct DecisionTie {
   std::optional<double> margin;  // largest difference between a pick of the reference and the device's in its place; of
@@ -72,8 +84,10 @@ struct DecisionTie {
   std::optional<double> runner_up;  // smallest difference between what is picked and what is not, changed or not
   std::optional<double> storage_step, local_error, accumulated_error;  // of the scores: a step of the storage type at
                                                                        // `at`, largest local and accumulated error
-  std::string explained_by;  // storage, local, accumulated, nothing; empty: not known
-  std::string not_taken;     // why there is no margin
+  std::string explained_by;          // storage, local, accumulated, nothing; empty: not known
+  std::string not_taken;             // why there is no margin
+  std::string margin_of;             // NonMaxSuppression: what of, see SuppressedBox; else empty
+  std::vector<SuppressedBox> boxes;  // NonMaxSuppression: those that changed
 };
 
 struct DecisionReport {
@@ -121,7 +135,8 @@ struct RestoreTest {
   std::vector<std::string> islands;
   std::string outcome;                 // "holds", "does not hold", "not tried"
   std::string text;                    // the deciding gate, or why it could not be tried
-  std::optional<uint64_t> sample;      // on which it did not hold
+  std::string sample;                  // on which it did not hold, or could not be tried; empty: none
+  uint64_t samples_run = 0;            // the set's sessions ran on so many of them
   std::vector<std::string> elsewhere;  // nodes of the device's parts that ran elsewhere, with the provider
   int device_sessions = 0;             // opened for it
   double seconds = 0;
@@ -136,8 +151,9 @@ struct RestoreSearch {
   bool minimal = false;                // dropping any one island breaks a gate; each was tried
   bool budget_spent = false;           // best so far
   std::vector<std::string> undecided;  // islands whose removal could not be tried
-  uint64_t samples = 0;
-  std::vector<RestoreTest> tests;  // in the order of trying
+  uint64_t samples = 0;                // every set that holds was run on all of them
+  std::vector<std::pair<std::string, uint64_t>> decided_by;  // samples on which sets did not hold, with how many
+  std::vector<RestoreTest> tests;                            // in the order of trying
   int device_sessions = 0;
   double seconds = 0;
 };
@@ -162,10 +178,11 @@ struct LocateResult {
   std::string device_simulated;     // the number format, when the device is the simulator
   PlacementCounts probe_placement;  // local probes
   std::vector<ProbeEffect> probe_effect;
-  std::optional<Consistency> consistency;   // when asked for
-  std::optional<ProbeChecks> probe_checks;  // when asked for
-  std::vector<GroupReport> groups;          // when asked for
-  std::optional<RestoreSearch> search;
+  std::optional<Consistency> consistency;       // when asked for
+  std::optional<ProbeChecks> probe_checks;      // when asked for
+  std::vector<GroupReport> groups;              // when asked for
+  std::optional<RestoreSearch> search;          // when asked for
+  std::string not_searched;                     // why there is none though it was asked for
   std::optional<CrossMatrices> cross_matrices;  // when cuts were asked for
   bool only_cuts = false;                       // the rest of the diagnosis was not asked for
   std::vector<Finding> findings;

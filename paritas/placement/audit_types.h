@@ -151,9 +151,11 @@ struct PlacementChange {
 struct PinOutput {
   std::string name;
   bool integers = false;      // compared by equality only
-  PairMetrics before, after;  // against the reference
+  PairMetrics before, after;  // against the reference; not compared where `cannot_tell`
   bool agrees_before = false, agrees_after = false;
-  std::string rule;  // what decided
+  std::string rule;          // what decided
+  bool cannot_tell = false;  // depends on random operators: neither agrees nor deviates, as `rule` says
+  bool has_gate = false;
 };
 
 struct PinExperiment {
@@ -166,7 +168,7 @@ struct PinExperiment {
   PlacementAudit before;                       // without the pin; `placement` of the result is with it
   std::vector<PinOutput> outputs;
   bool deviated = false;   // before the pin an output did not agree with the reference
-  bool recovered = false;  // deviated, and with the pin all agree
+  bool recovered = false;  // deviated, and with the pin all agree that can be told
 };
 
 struct PlacementResult {

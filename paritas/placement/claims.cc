@@ -32,6 +32,7 @@ bool may_become(std::string_view model, std::string_view ran) {
       {"MatMul", "MatMulIntegerToFloat"},
       {"Dropout", "Identity"},
       {"Upsample", "Resize"},
+      {"Resize", "Upsample"},  // in blocked layout
       {"MatMul", "DynamicQuantizeMatMul"},
       {"Flatten", "Reshape"},
       {"Squeeze", "Reshape"},
@@ -93,8 +94,10 @@ class Collector {
     std::set<std::string> known, unknown;
   };
 
-  std::vector<int> map(const std::string& name, Names& names) {
+  // `of_the_file`: the session ran the model's file as it is, so that nodes without a name are known by their number.
+  std::vector<int> map(const std::string& name, Names& names, bool of_the_file = false) {
     auto nodes = names_.find(name);
+    if (const int node = of_the_file && nodes.empty() ? names_.numbered(name) : -1; node >= 0) nodes = {node};
     if (!nodes.empty()) {
       names.known.insert(name);
       for (int node : nodes)
@@ -241,7 +244,7 @@ class Collector {
         names.unknown.insert(node.name);  // not a name of this model's: it only sounds alike
         continue;
       }
-      const auto sources = map(node.name, names);
+      const auto sources = map(node.name, names, !profile.file.empty());
       for (int source : sources) {
         claim(source, {EvidenceSource::kProfile, node.provider, {}, {}});
         auto& time = claims_.microseconds[at(source)];
@@ -260,8 +263,16 @@ class Collector {
   // The profile calls a node by a name of the model, but its operator is another, and not one that ONNX Runtime makes
   // of the model's.
   bool is_other_operator(const ProfiledNode& node) const {
-    const int source = names_.exact(node.name);
-    return source >= 0 && !node.op.empty() && !may_become(index_.nodes()[at(source)].op, node.op);
+    if (node.op.empty()) return false;
+    const auto fits = [&](int source) { return may_become(index_.nodes()[at(source)].op, node.op); };
+    if (const int source = names_.exact(node.name); source >= 0) return !fits(source);
+    const auto blocked = names_.in_blocked_layout(node.name);
+    return !blocked.empty() && std::none_of(blocked.begin(), blocked.end(), fits);
+  }
+
+  std::string operator_of(const std::string& name) const {
+    const int source = names_.exact(name);
+    return index_.nodes()[at(source >= 0 ? source : names_.in_blocked_layout(name).front())].op;
   }
 
   void note_other_operators(const OrtProfile& profile) {
@@ -270,8 +281,7 @@ class Collector {
     for (const ProfiledNode& node : profile.nodes) {
       if (is_partition(node) || !is_other_operator(node)) continue;
       if (example.empty())
-        example = fmt::format("\"{}\" is {} there and {} in the model", node.name, node.op,
-                              index_.nodes()[at(names_.exact(node.name))].op);
+        example = fmt::format("\"{}\" is {} there and {} in the model", node.name, node.op, operator_of(node.name));
       add_once(nodes, node.name);
       std::erase(claims_.unmapped, node.name);
     }

@@ -92,7 +92,10 @@ void judge(bool gated, PlacementResult& result) {
     outcome.met ? builder.passed(plain(outcome)) : builder.deviates(plain(outcome));
   if (gated && result.pin)
     for (const PinOutput& output : result.pin->outputs) {
-      if (!output.agrees_after)
+      if (output.cannot_tell)
+        output.has_gate ? builder.invalid(output.name + ": " + output.rule)
+                        : builder.not_judged(output.name + ": " + output.rule);
+      else if (!output.agrees_after)
         builder.deviates(output.name + ": " + output.rule);
       else if (output.rule.find("not judged") == std::string::npos)
         builder.passed(output.name + ": " + output.rule);

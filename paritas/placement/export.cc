@@ -1,5 +1,7 @@
 #include "paritas/placement/export.h"
 
+#include <map>
+
 #include <fmt/format.h>
 
 #include "paritas/onnx/graph_index.h"
@@ -61,14 +63,18 @@ void add_metadata(::onnx::NodeProto& node, const char* key, const std::string& v
 
 Result<Json> node_data(const Path& model, const PlacementAudit& placement) {
   PARITAS_ASSIGN(const Loaded loaded, load(model, placement));
+  std::map<std::string, int> uses;
+  for (const auto& node : loaded.model.graph().node()) ++uses[node.name()];
   Json results = Json::object();
   for (size_t n = 0; n < placement.nodes.size(); ++n) {
-    const auto& outputs = loaded.index.nodes()[n].outputs;
-    if (outputs.empty()) continue;
+    const auto& indexed = loaded.index.nodes()[n];
+    const std::string& own = loaded.model.graph().node(indexed.proto_index).name();
+    const bool named = !own.empty() && uses[own] == 1;
+    if (!named && indexed.outputs.empty()) continue;
     const NodePlacement& node = placement.nodes[n];
-    results[outputs.front()] = {{"value", name(node.place)}, {"bgColor", colour_of(node.place)}};
+    results[named ? own : indexed.outputs.front()] = {{"value", name(node.place)}, {"bgColor", colour_of(node.place)}};
   }
-  return Json{{"main", {{"results", std::move(results)}}}};
+  return Json{{"name", "paritas placement"}, {"results", std::move(results)}};
 }
 
 Status write_annotated(const Path& path, const PlacementAudit& placement, const Path& folder, bool overwrite) {

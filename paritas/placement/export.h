@@ -5,8 +5,8 @@
 
 namespace paritas {
 
-// Model Explorer's custom node data: {"main": {"results": {OUTPUT TENSOR: {"value", "bgColor"}}}}. Nodes are keyed by
-// their first output, since names need not be unique.
+// Model Explorer's custom node data for the graph that is shown: {"results": {NODE: {"value", "bgColor"}}}. Keys are
+// names of nodes, as its ONNX adapter has them; where a node has none of its own, its first output.
 Result<Json> node_data(const Path& model, const PlacementAudit& placement);
 
 // A folder with a copy of the model (model.onnx, and model.weights where there are large weights) whose nodes have

@@ -31,12 +31,26 @@ class Export : public ::testing::Test {
   PlacementAudit audit_;
 };
 
-TEST_F(Export, NodeDataIsKeyedByOutputTensors) {
-  const Json results = must(node_data(model_, audit_))["main"]["results"];
+TEST_F(Export, NodeDataIsKeyedByNodeNames) {
+  const Json results = must(node_data(model_, audit_))["results"];
   EXPECT_EQ(results.size(), 6u);
+  EXPECT_EQ(results["Softmax:s"]["value"], "cpu fallback");
+  EXPECT_EQ(results["Add:a"]["value"], "device");
+  EXPECT_NE(results["Softmax:s"]["bgColor"], results["Add:a"]["bgColor"]);
+}
+
+TEST_F(Export, NodesWithoutANameOfTheirOwnAreKeyedByTheirTensor) {
+  auto model = must(onnx_model::Model::load(model_));
+  for (auto& node : *model.graph().mutable_node()) {
+    if (node.output(0) == "s") node.clear_name();
+    if (node.output(0) == "a" || node.output(0) == "i") node.set_name("twice");
+  }
+  const Path path = must(model.save(folder_.path(), "renamed")).model;
+  const auto index = must(onnx_model::GraphIndex::build(model));
+  for (size_t n = 0; n < audit_.nodes.size(); ++n) audit_.nodes[n].name = index.nodes()[n].name;
+  const Json results = must(node_data(path, audit_))["results"];
   EXPECT_EQ(results["s"]["value"], "cpu fallback");
-  EXPECT_EQ(results["a"]["value"], "device");
-  EXPECT_NE(results["s"]["bgColor"], results["a"]["bgColor"]);
+  EXPECT_TRUE(results.contains("a") && results.contains("i") && !results.contains("twice"));
 }
 
 TEST_F(Export, AnnotatedModelsAreCopiesWithMetadata) {

@@ -36,6 +36,71 @@ TEST(NameMapTest, ANewReshapeIsItsNode) {
   EXPECT_THAT(map.find("_new_reshape"), IsEmpty());
 }
 
+// x -> Conv -> Relu -> r -> MaxPool -> p; p -> Conv -> c -> Add(p) -> a -> Sigmoid -> s; MatMul -> m
+onnx_model::GraphIndex convolutions() {
+  GraphBuilder builder;
+  builder.input("x").initializer("w", onnx_model::testing::floats({1}, {1}));
+  builder.node("Conv", {"x", "w"}, {"c0"}).node("Relu", {"c0"}, {"r"}).node("MaxPool", {"r"}, {"p"});
+  builder.node("Conv", {"p", "w"}, {"c"}).node("Add", {"c", "p"}, {"a"}).node("Sigmoid", {"a"}, {"s"});
+  builder.node("MatMul", {"s", "w"}, {"m"}).node("Relu", {"m"}, {"y"}).output("y");
+  return must(onnx_model::GraphIndex::build(builder.model()));
+}
+
+TEST(NameMapTest, NodesInBlockedLayoutAreNamedAfterTheirTensor) {
+  const auto index = convolutions();
+  const NameMap map(index);
+  const auto at = [&](const char* tensor) { return index.producer(tensor); };
+  EXPECT_THAT(map.find("r_nchwc"), ElementsAre(at("r"), at("c0")));
+  EXPECT_THAT(map.find("p_nchwc"), ElementsAre(at("p")));
+  EXPECT_THAT(map.find("c_nchwc"), ElementsAre(at("c")));
+  EXPECT_THAT(map.find("s_nchwc"), ElementsAre(at("s")));  // the addition may have gone with either side
+  EXPECT_THAT(map.find("y_nchwc"), ElementsAre(at("y")));  // no convolution in front
+  EXPECT_THAT(map.find("InsertedPrecisionFreeCast_p_nchwc"), ElementsAre(at("p")));  // the tensor in float32
+  EXPECT_TRUE(is_made_up("InsertedPrecisionFreeCast_p"));
+  EXPECT_THAT(map.find("x_nchwc"), IsEmpty());
+  EXPECT_THAT(map.find("nothing_nchwc"), IsEmpty());
+  EXPECT_TRUE(is_made_up("ReorderInput"));
+  EXPECT_TRUE(is_made_up("ReorderOutput_token_3"));
+  EXPECT_FALSE(is_made_up("ReorderOutputs"));
+}
+
+// Limits of a Clip and statistics of a normalisation may come out of nodes: they are no second way to go.
+TEST(NameMapTest, ConstantsMadeByNodesAreNoWayBack) {
+  GraphBuilder builder;
+  builder.input("x").initializer("w", onnx_model::testing::floats({1}, {1}));
+  builder.node("Conv", {"x", "w"}, {"c"}).node("Identity", {"w"}, {"low"}).node("Identity", {"low"}, {"lower"});
+  builder.node("Clip", {"c", "lower"}, {"y"}).output("y");
+  const auto index = must(onnx_model::GraphIndex::build(builder.model()));
+  EXPECT_THAT(NameMap(index).find("y_nchwc"), ElementsAre(index.producer("y"), index.producer("c")));
+}
+
+TEST(NameMapTest, NodesWithoutANameAreNumbered) {
+  GraphBuilder builder;
+  builder.input("x").initializer("w", onnx_model::testing::floats({1}, {1}));
+  builder.node("Relu", {"x"}, {"r"}).node("Constant", {}, {"k"}).node("Add", {"r", "w"}, {"a"});
+  builder.node("Mul", {"a", "w"}, {"y"}).output("y");
+  for (int i = 0; i < 3; ++i) builder.graph().mutable_node(i)->clear_name();
+  builder.graph().mutable_node(3)->set_name("named");
+  const auto index = must(onnx_model::GraphIndex::build(builder.model()));
+  const NameMap map(index);
+  EXPECT_EQ(map.numbered("Relu_0"), index.producer("r"));
+  EXPECT_EQ(map.numbered("Add_1"), index.producer("a"));
+  EXPECT_EQ(map.numbered("Add_2"), -1);  // another operator
+  EXPECT_EQ(map.numbered("Mul_2"), -1);  // has a name
+  EXPECT_THAT(map.find("Add_1"), IsEmpty());
+}
+
+TEST(NameMapTest, AFusionIsTheNodeThatItIsNamedAfter) {
+  const auto index = graph();
+  const NameMap map(index);
+  EXPECT_THAT(map.find("a/QuickGeluFusion/"), ElementsAre(0));
+  EXPECT_THAT(map.find("a/GeluFusion"), ElementsAre(0));
+  EXPECT_THAT(map.find("a/MatmulTransposeFusion//MatMulScaleFusion/"), ElementsAre(0));
+  EXPECT_THAT(map.find("a/Gelu2Fusion/"), IsEmpty());
+  EXPECT_THAT(map.find("a/duplicated"), ElementsAre(0));
+  EXPECT_THAT(map.find("/QuickGeluFusion/"), IsEmpty());
+}
+
 // Files may use a name twice: which node is meant, nobody knows.
 TEST(NameMapTest, ANameOfTwoNodesIsAmbiguous) {
   GraphBuilder builder;

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "paritas/judge/random_draws.h"
 #include "paritas/placement/claims.h"
 #include "paritas/recording/named_tensors.h"
 
@@ -60,6 +61,7 @@ std::string figures_of(const PinExperiment& experiment) {
   // The output that decides: one that deviated before, else the first float.
   const PinOutput* best = nullptr;
   for (const PinOutput& output : experiment.outputs) {
+    if (output.cannot_tell) continue;
     const bool better =
         best == nullptr || (best->integers && !output.integers) || (best->agrees_before && !output.agrees_before);
     if (better && !(best != nullptr && output.integers && !best->integers)) best = &output;
@@ -115,15 +117,23 @@ void trace_pins(const std::vector<Pin>& pins, const std::string& device, const s
 }
 
 Status judge_pin(const NamedTensors& reference, const NamedTensors& before, const NamedTensors& after,
-                 const GateSet& gates, int threads, PinExperiment& experiment) {
+                 const GateSet& gates, const onnx_model::RandomDependence* random, int threads,
+                 PinExperiment& experiment) {
   bool all_agree = true;
   for (const auto& [name, tensor] : reference) {
     PinOutput output;
     output.name = name;
     output.integers = !is_float(tensor.dtype);
+    const auto own = gates.for_tensor(GateSubject(name, Role::kOutput, "", tensor.dtype));
+    output.has_gate = !own.empty();
+    output.rule = cannot_tell(random, name);
+    output.cannot_tell = !output.rule.empty();
+    if (output.cannot_tell) {
+      experiment.outputs.push_back(std::move(output));
+      continue;
+    }
     PARITAS_ASSIGN(output.before, compare(name, tensor, find_tensor(before, name), gates, threads));
     PARITAS_ASSIGN(output.after, compare(name, tensor, find_tensor(after, name), gates, threads));
-    const auto own = gates.for_tensor(GateSubject(name, Role::kOutput, "", tensor.dtype));
     auto judge = [&](const PairMetrics& metrics) {
       return own.empty() ? judge_without_gate(metrics, output.integers, !gates.empty()) : judge_by_gates(own, metrics);
     };
@@ -152,10 +162,15 @@ Finding pin_finding(const PinExperiment& experiment, const PlacementAudit& after
   facts.figures = figures_of(experiment);
   std::vector<std::string> still;
   for (const PinOutput& output : experiment.outputs) {
+    if (output.cannot_tell) {
+      facts.cannot_tell.push_back(output.name);
+      continue;
+    }
     if (!output.agrees_before) facts.outputs.push_back(output.name);
     if (!output.agrees_after) still.push_back(output.name);
   }
   if (facts.moved == 0) return catalogue::pin_without_effect(facts);
+  if (facts.cannot_tell.size() == experiment.outputs.size()) return catalogue::pin_cannot_tell(facts);
   if (!experiment.deviated) return catalogue::pin_nothing_to_repair(facts, still);
   return still.empty() ? catalogue::pin_matches_on_cpu(facts) : catalogue::pin_did_not_repair(facts, still);
 }

@@ -6,6 +6,7 @@
 
 #include "paritas/judge/gates.h"
 #include "paritas/onnx/graph_index.h"
+#include "paritas/onnx/random_operators.h"
 #include "paritas/placement/audit_types.h"
 #include "paritas/recording/sample_stream.h"
 #include "paritas/runtime/worker.h"
@@ -33,9 +34,11 @@ void trace_pins(const std::vector<Pin>& pins, const std::string& device, const s
 inline constexpr double kAgreeingCosine = 0.99;
 inline constexpr double kAgreeingScale = 0.1;
 
-// Compares both sessions' outputs with the reference's. With gates only outputs that have one are judged.
+// Compares both sessions' outputs with the reference's. With gates only outputs that have one are judged. `random` of
+// the model; may be null: what depends on draws is not compared.
 Status judge_pin(const NamedTensors& reference, const NamedTensors& before, const NamedTensors& after,
-                 const GateSet& gates, int threads, PinExperiment& experiment);
+                 const GateSet& gates, const onnx_model::RandomDependence* random, int threads,
+                 PinExperiment& experiment);
 
 Finding pin_finding(const PinExperiment& experiment, const PlacementAudit& after);
 

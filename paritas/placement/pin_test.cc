@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "paritas/placement/conclude.h"
 #include "paritas/placement/testing.h"
 
 namespace paritas {
@@ -39,7 +40,7 @@ PinExperiment judged(const NamedTensors& before, const NamedTensors& after,
                      const std::vector<std::string>& gates = {}) {
   PinExperiment pin = moved();
   const GateSet set = load_gates(std::nullopt, gates).value();
-  EXPECT_TRUE(judge_pin(kReference, before, after, set, 1, pin).has_value());
+  EXPECT_TRUE(judge_pin(kReference, before, after, set, nullptr, 1, pin).has_value());
   return pin;
 }
 
@@ -115,15 +116,53 @@ TEST(Pins, GatesDecideWhereTheyAreDeclared) {
 TEST(Pins, IntegersWithoutAGateAreNotJudged) {
   PinExperiment pin = moved();
   const NamedTensors labels = {{"labels", int64s({1, 2})}}, other = {{"labels", int64s({2, 1})}};
-  ASSERT_TRUE(judge_pin(labels, other, other, {}, 1, pin).has_value());
+  ASSERT_TRUE(judge_pin(labels, other, other, {}, nullptr, 1, pin).has_value());
   EXPECT_FALSE(pin.deviated);
   EXPECT_THAT(pin.outputs[0].rule, HasSubstr("not judged"));
 }
 
+// Two draws agree or differ by chance: neither says anything, whatever the gates are.
+TEST(Pins, OutputsBehindRandomOperatorsAreNotCompared) {
+  onnx_model::RandomDependence random;
+  random.operators.push_back({"draw", "RandomNormalLike", "", false});
+  random.behind["scores"] = {0};
+  PinExperiment pin = moved();
+  const GateSet gates = load_gates(std::nullopt, {"scores: cosine>=0.99"}).value();
+  ASSERT_TRUE(judge_pin(kReference, kBroken, kRight, gates, &random, 1, pin).has_value());
+  EXPECT_FALSE(pin.deviated);
+  EXPECT_FALSE(pin.recovered);
+  ASSERT_TRUE(pin.outputs[0].cannot_tell);
+  EXPECT_THAT(pin.outputs[0].rule, HasSubstr("depends on \"draw\""));
+  EXPECT_EQ(finding(pin).id, "pin-cannot-tell");
+  PlacementResult result;
+  result.pin = pin;
+  result.pin->ran = true;
+  RequirementOutcome met;
+  met.met = true;
+  result.requirements = {met};
+  conclude(/*gated=*/true, result);
+  EXPECT_EQ(result.verdict, Verdict::kInvalid);
+}
+
+TEST(Pins, OtherOutputsAreJudgedAllTheSame) {
+  onnx_model::RandomDependence random;
+  random.operators.push_back({"draw", "RandomNormalLike", "", false});
+  random.behind["noise"] = {0};
+  const auto with_noise = [](NamedTensors tensors, float value) {
+    tensors.emplace_back("noise", floats({1}, {value}));
+    return tensors;
+  };
+  PinExperiment pin = moved();
+  ASSERT_TRUE(judge_pin(with_noise(kReference, 1), with_noise(kBroken, 2), with_noise(kRight, -3), {}, &random, 1, pin)
+                  .has_value());
+  EXPECT_TRUE(pin.recovered);
+  EXPECT_THAT(finding(pin).text, HasSubstr("Nothing can be told about noise"));
+}
+
 TEST(Pins, OutputsThatAreMissingOrOfAnotherShapeAreErrors) {
   PinExperiment pin = moved();
-  EXPECT_THAT(judge_pin(kReference, {}, kRight, {}, 1, pin).error().message(), HasSubstr("did not hand out"));
-  EXPECT_THAT(judge_pin(kReference, {{"scores", floats({2}, {1, 2})}}, kRight, {}, 1, pin).error().message(),
+  EXPECT_THAT(judge_pin(kReference, {}, kRight, {}, nullptr, 1, pin).error().message(), HasSubstr("did not hand out"));
+  EXPECT_THAT(judge_pin(kReference, {{"scores", floats({2}, {1, 2})}}, kRight, {}, nullptr, 1, pin).error().message(),
               HasSubstr("has shape [2] on the device and [4] on the reference"));
 }
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "paritas/base/sha256.h"
+#include "paritas/judge/random_draws.h"
 #include "paritas/placement/claims.h"
 #include "paritas/placement/conclude.h"
 #include "paritas/placement/live.h"
@@ -228,7 +229,9 @@ class Placing {
     NamedTensors reference;
     for (const std::string& output : index.outputs())
       if (auto it = run.tensors.find(output); it != run.tensors.end()) reference.emplace_back(output, it->second);
-    return judge_pin(reference, live.outputs, pinned->outputs, request_.gates, request_.threads, *result_.pin);
+    // No seed is enough: a provider that takes pins promises nothing about draws.
+    const auto random = random_draws(model, index, request_.reference, *request_.target, /*first_runs=*/false);
+    return judge_pin(reference, live.outputs, pinned->outputs, request_.gates, &random, request_.threads, *result_.pin);
   }
 
   void compare_with_stored() {

@@ -123,10 +123,10 @@ Json audit_json(const PlacementAudit& audit) {
 
 Json output_json(const PinOutput& output) {
   return {{"name", output.name},
-          {"before", to_json(output.before)},
-          {"after", to_json(output.after)},
-          {"agrees_before", output.agrees_before},
-          {"agrees_after", output.agrees_after},
+          {"before", output.cannot_tell ? Json(nullptr) : to_json(output.before)},
+          {"after", output.cannot_tell ? Json(nullptr) : to_json(output.after)},
+          {"agrees_before", output.cannot_tell ? Json(nullptr) : Json(output.agrees_before)},
+          {"agrees_after", output.cannot_tell ? Json(nullptr) : Json(output.agrees_after)},
           {"rule", output.rule}};
 }
 

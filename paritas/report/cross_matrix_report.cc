@@ -12,22 +12,6 @@ namespace {
 
 using catalogue::CellOutcome;
 
-const char* outcome_name(CellOutcome outcome) {
-  switch (outcome) {
-    case CellOutcome::kHolds:
-      return "holds";
-    case CellOutcome::kDeviates:
-      return "deviates";
-    case CellOutcome::kUnknown:
-      return "not judged";
-    case CellOutcome::kFailed:
-      return "not measured";
-    case CellOutcome::kDrawn:
-      return "cannot tell";
-  }
-  return "";
-}
-
 const char* side(bool on_device) { return on_device ? "device" : "reference"; }
 
 // The output that the table shows: one with a gate, else the first of floats.
@@ -49,7 +33,7 @@ std::string outcome_text(const MatrixCell& cell, const CrossMatrix* matrix) {
     if (matrix->split == SplitStatus::kOptimiser) return "equals the whole with optimisation off";
     return "is not the whole: the split is wrong";
   }
-  std::string text = outcome_name(cell.outcome);
+  std::string text(name(cell.outcome));
   for (const CellTask& task : cell.tasks) text += fmt::format("; {}: {}", task.name, task.text);
   return text;
 }
@@ -129,7 +113,7 @@ std::string block(const CrossMatrix& matrix, const CrossMatrices& all, bool simu
 
 Json cell_json(const MatrixCell& cell) {
   Json json = {{"front", side(cell.front_on_device)}, {"rear", side(cell.rear_on_device)}};
-  json["outcome"] = outcome_name(cell.outcome);
+  json["outcome"] = name(cell.outcome);
   json["verdict"] = name(cell.verdict);
   json["deciding"] = cell.deciding.empty() ? Json(nullptr) : Json(cell.deciding);
   json["failure"] = cell.failure.empty() ? Json(nullptr) : Json(cell.failure);

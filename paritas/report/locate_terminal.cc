@@ -60,13 +60,22 @@ std::string placement_line(const LocateResult& result, const Style& style) {
                                                    p.partitions == 1 ? "" : "s", evidence);
 }
 
+std::string suppression_text(const DecisionTie& tie) {
+  const auto follow = std::count_if(tie.boxes.begin(), tie.boxes.end(), [](const auto& box) { return box.follows; });
+  std::string text = fmt::format("{} box{} kept on one side only; in the reference at most {:.3g} from it, by {}",
+                                 tie.boxes.size(), tie.boxes.size() == 1 ? "" : "es", *tie.margin, tie.margin_of);
+  if (follow > 0) text += fmt::format(" ({} follow{} from others)", follow, follow == 1 ? "s" : "");
+  return text;
+}
+
 // How near it was, and what depends on it.
 std::string tie_lines(const DecisionReport& d, const Style& style) {
   const std::string indent(17, ' ');
   std::string out;
   if (d.tie && d.tie->margin) {
     const DecisionTie& tie = *d.tie;
-    std::string text = fmt::format("at most {:.3g} apart in the reference", *tie.margin);
+    std::string text =
+        tie.boxes.empty() ? fmt::format("at most {:.3g} apart in the reference", *tie.margin) : suppression_text(tie);
     if (tie.storage_step) text += fmt::format("; a storage step there is {:.3g}", *tie.storage_step);
     if (tie.local_error) text += fmt::format(", local error {:.3g}", *tie.local_error);
     if (tie.accumulated_error) text += fmt::format(", accumulated {:.3g}", *tie.accumulated_error);

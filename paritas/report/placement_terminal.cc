@@ -145,7 +145,13 @@ std::string pin_block(const PinExperiment& pin, const PlacementAudit& after, con
   out += wrap(after_text, label(style, "After"), std::string(15, ' '), style.width);
   Table table({"output", "reference max", "without pin", "with pin", "cosine without", "with", "rule"},
               {false, true, true, true, true, true, false});
+  bool told = false;
   for (const PinOutput& output : pin.outputs) {
+    told = told || !output.cannot_tell;
+    if (output.cannot_tell) {
+      table.row({output.name, "", "", "", "", "", output.rule});
+      continue;
+    }
     if (output.integers) {
       table.row({output.name, "", "", "", "", "",
                  fmt::format("{} -> {} of {} differ; {}", output.before.differing, output.after.differing,
@@ -158,6 +164,7 @@ std::string pin_block(const PinExperiment& pin, const PlacementAudit& after, con
   }
   out += "\n" + table.render(style);
   const char* verdict = pin.on_cpu_after.empty() ? "the pin moved nothing"
+                        : !told                  ? "cannot tell: every output depends on random operators"
                         : !pin.deviated          ? "nothing to repair: the outputs agreed without the pin"
                         : pin.recovered          ? "the outputs match again, with the pinned nodes computed by the CPU"
                                                  : "did not repair";

@@ -67,6 +67,18 @@ Json probe_effect_json(const ProbeEffect& effect) {
 
 }  // namespace
 
+Json to_json(const SuppressedBox& box) {
+  return {{"batch", box.batch},
+          {"class", box.of_class},
+          {"box", box.box},
+          {"kept", box.kept},
+          {"score", json_number(box.score)},
+          {"follows", box.follows},
+          {"margin", optional_number(box.margin)},
+          {"margin_of", box.margin_of.empty() ? Json(nullptr) : Json(box.margin_of)},
+          {"competitor", box.competitor ? Json(*box.competitor) : Json(nullptr)}};
+}
+
 Json to_json(const DecisionReport& d) {
   Json json = {{"node", d.node},   {"op", d.op},       {"tensor", d.tensor},
                {"count", d.count}, {"moved", d.moved}, {"picks", d.picks}};
@@ -78,7 +90,12 @@ Json to_json(const DecisionReport& d) {
                    {"local_error", optional_number(d.tie->local_error)},
                    {"accumulated_error", optional_number(d.tie->accumulated_error)},
                    {"explained_by", d.tie->explained_by.empty() ? Json(nullptr) : Json(d.tie->explained_by)},
-                   {"not_taken", d.tie->not_taken.empty() ? Json(nullptr) : Json(d.tie->not_taken)}};
+                   {"not_taken", d.tie->not_taken.empty() ? Json(nullptr) : Json(d.tie->not_taken)},
+                   {"margin_of", d.tie->margin_of.empty() ? Json(nullptr) : Json(d.tie->margin_of)}};
+  if (d.tie && d.op == "NonMaxSuppression") {
+    json["tie"]["boxes"] = Json::array();
+    for (const SuppressedBox& box : d.tie->boxes) json["tie"]["boxes"].push_back(to_json(box));
+  }
   if (d.tie || !d.outputs.empty()) {
     json["gathers"] = d.gathers;
     json["outputs"] = d.outputs;

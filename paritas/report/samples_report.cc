@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "paritas/report/finding_text.h"
+#include "paritas/report/search_report.h"
 #include "paritas/report/visible.h"
 
 namespace paritas {
@@ -89,6 +90,76 @@ Json json_of(const FindingOverSamples& f) {
   json["in_worst"] = f.in_worst;
   json["in_median"] = f.in_median;
   return json;
+}
+
+const char* side(bool on_device) { return on_device ? "device" : "reference"; }
+
+Json json_of(const CellOverSamples& c) {
+  Json json = {{"front", side(c.front_on_device)},
+               {"rear", side(c.rear_on_device)},
+               {"samples",
+                {{"holds", c.holds},
+                 {"deviates", c.deviates},
+                 {"not_judged", c.not_judged},
+                 {"not_measured", c.failed},
+                 {"cannot_tell", c.drawn}}},
+               {"worst_sample", c.worst_sample},
+               {"text", c.text},
+               {"outputs", Json::array()}};
+  for (const OutputOverSamples& output : c.outputs) json["outputs"].push_back(json_of(output));
+  return json;
+}
+
+Json json_of(const CutOverSamples& c) {
+  Json json = {{"name", c.name},          {"tensors", c.tensors},       {"samples", c.samples},
+               {"split", Json::object()}, {"verdict", name(c.verdict)}, {"cells", Json::array()}};
+  for (const auto& [split, samples] : c.splits) json["split"][std::string(name(split))] = samples;
+  for (const CellOverSamples& cell : c.cells) json["cells"].push_back(json_of(cell));
+  return json;
+}
+
+std::string outcome_text(const CellOverSamples& c) {
+  std::string text;
+  const auto add = [&](uint64_t samples, const char* word) {
+    if (samples > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", word, samples);
+  };
+  add(c.holds, "holds");
+  add(c.deviates, "deviates");
+  add(c.not_judged, "not judged");
+  add(c.failed, "not measured");
+  add(c.drawn, "cannot tell");
+  return text;
+}
+
+std::string cut_block(const CutOverSamples& cut, const Style& style) {
+  std::string out =
+      bold(style, "Cut") +
+      fmt::format(" \"{}\"   {} tensor{}; halves against the whole, on the reference: ", visible(cut.name),
+                  cut.tensors.size(), cut.tensors.size() == 1 ? "" : "s");
+  for (size_t i = 0; i < cut.splits.size(); ++i)
+    out += fmt::format("{}{} on {} of {}", i == 0 ? "" : ", ", name(cut.splits[i].first), cut.splits[i].second,
+                       cut.samples);
+  out += "\n";
+  Table table({"front", "rear", "output", "median cosine", "worst cosine", "in sample", "outcome on samples"},
+              {false, false, false, true, true, false, false});
+  for (const CellOverSamples& cell : cut.cells) {
+    std::string outcome = outcome_text(cell);
+    for (const OutputOverSamples& o : cell.outputs) {
+      if (!o.figures) continue;
+      table.row({side(cell.front_on_device), side(cell.rear_on_device), o.name, number(o.figures->cosine.median, 4),
+                 number(o.figures->cosine.worst, 4), o.figures->cosine.worst_sample, outcome});
+      outcome.clear();  // once a cell
+    }
+    if (!outcome.empty())
+      table.row({side(cell.front_on_device), side(cell.rear_on_device), "-", "-", "-", cell.worst_sample, outcome});
+  }
+  out += table.render(style, "  ");
+  for (const CellOverSamples& cell : cut.cells)
+    if (cell.failed > 0)
+      out += wrap(fmt::format("{}/{} was not measured on {} of {} samples ({}): {}", side(cell.front_on_device),
+                              side(cell.rear_on_device), cell.failed, cut.samples, cell.worst_sample, cell.text),
+                  "  ", "    ", style.width);
+  return out + "\n";
 }
 
 std::string outputs_table(const SamplesResult& result, const Style& style) {
@@ -193,7 +264,9 @@ Json to_json(const SamplesResult& result) {
   fill("nodes", result.nodes);
   json["ranked"] = result.ranked;
   fill("decisions", result.decisions);
+  fill("cuts", result.cuts);
   fill("findings", result.findings);
+  if (result.search) json["search"] = to_json(*result.search);
   json["notes"] = result.notes;
   json["provenance"] = result.provenance;
   json["run"] = {{"samples_run", result.run_now},
@@ -219,6 +292,8 @@ std::string terminal(const SamplesResult& result, const Style& style) {
       out += fmt::format("{}: changed on {} of {} samples, at most {} of {} ({})\n", visible(d.node), d.changed,
                          result.diagnosed, d.worst, d.count, d.worst_sample);
   out += ranked_table(result, style) + "\n";
+  for (const CutOverSamples& cut : result.cuts) out += cut_block(cut, style);
+  if (result.search) out += search_block(*result.search, style) + "\n";
   size_t notes = 0;
   for (const FindingOverSamples& f : result.findings) {
     // A note on a few samples is in the JSON; the terminal has those of the worst.

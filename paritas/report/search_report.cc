@@ -11,7 +11,8 @@ Json test_json(const RestoreTest& test) {
           {"islands", test.islands.size() <= 64 ? Json(test.islands) : Json(nullptr)},  // null: too many to repeat
           {"outcome", test.outcome},
           {"text", test.text},
-          {"sample", test.sample ? Json(*test.sample) : Json(nullptr)},
+          {"sample", test.sample.empty() ? Json(nullptr) : Json(test.sample)},
+          {"samples_run", test.samples_run},
           {"elsewhere", test.elsewhere},
           {"device_sessions", test.device_sessions},
           {"seconds", test.seconds}};
@@ -34,9 +35,12 @@ Json to_json(const RestoreSearch& search) {
                {"budget_spent", search.budget_spent},
                {"undecided", search.undecided},
                {"samples", search.samples},
+               {"decided_by", Json::array()},
                {"device_sessions", search.device_sessions},
                {"seconds", search.seconds},
                {"tests", Json::array()}};
+  for (const auto& [sample, sets] : search.decided_by)
+    json["decided_by"].push_back({{"sample", sample}, {"sets", sets}});
   for (const RestoreTest& test : search.tests) json["tests"].push_back(test_json(test));
   return json;
 }
@@ -46,6 +50,9 @@ std::string search_block(const RestoreSearch& search, const Style& style) {
       bold(style, "Search") + fmt::format("         {}; {} sets tried on {} sample{}, {} device sessions, {:.1f} s\n",
                                           status(search), search.tests.size(), search.samples,
                                           search.samples == 1 ? "" : "s", search.device_sessions, search.seconds);
+  if (search.samples > 1)
+    for (const auto& [sample, sets] : search.decided_by)
+      out += fmt::format("{:15}{} set{} did not hold on {}\n", "", sets, sets == 1 ? "" : "s", visible(sample));
   if (search.needless || search.all) return out;
   const size_t shown = style.verbose ? search.islands.size() : std::min<size_t>(search.islands.size(), 8);
   for (size_t i = 0; i < shown; ++i) out += std::string(15, ' ') + visible(search.islands[i]) + "\n";

@@ -67,4 +67,15 @@ inline Verdict worst_issue(const DetectionResult& result) {
   return worst;
 }
 
+// Three boxes far apart, in pixels.
+inline std::vector<TestRow> three() {
+  return {{{0, 0, 10, 10}, 0.9F, 1}, {{100, 0, 120, 20}, 0.8F, 2}, {{0, 100, 30, 130}, 0.7F, 1}};
+}
+
+// The message of an error.
+inline std::string error(const DetectionSpec& spec, const Sample& x) {
+  auto result = detect_sample(spec, x, {}, x, {});
+  return result ? "no error" : result.error().message();
+}
+
 }  // namespace paritas

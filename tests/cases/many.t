@@ -106,10 +106,124 @@ A sample that cannot be diagnosed is named, and the whole is no pass.
   paritas: --gate: no tensor is called "nothing"; there is: y
   [2]
 
+A cross matrix is made for each sample: what the cells come to is counted.
+
+  $ locate -i x=x0.npy -i x=x1.npy -i x=x2.npy --cut half=mean,scaled --json cuts.json | sed -n '/^Cut/,/^$/p'
+  Cut "half"   2 tensors; halves against the whole, on the reference: exact on 3 of 3
+    front      rear       output  median cosine  worst cosine  in sample      outcome on samples
+    reference  reference  y               1.000         1.000  sample-000000  holds 3
+    device     reference  y               1.000             0  sample-000001  holds 2, deviates 1
+    reference  device     y               1.000             0  sample-000001  holds 2, deviates 1
+    device     device     y               1.000             0  sample-000001  holds 2, deviates 1
+  
+  $ "$PYTHON" -c '
+  > import json; r = json.load(open("cuts.json")); c = r["cuts"][0]; print(r["verdict"], c["verdict"], c["samples"], c["split"])
+  > for cell in c["cells"]: print(cell["front"], cell["rear"], cell["samples"], cell["worst_sample"], cell["outputs"][0]["metrics"]["cosine"]["worst_sample"])
+  > print([(f["id"], f["samples"]) for f in r["findings"] if f["id"].startswith("cut")])'
+  deviates deviates 3 {'exact': 3}
+  reference reference {'holds': 3, 'deviates': 0, 'not_judged': 0, 'not_measured': 0, 'cannot_tell': 0} sample-000000 sample-000000
+  device reference {'holds': 2, 'deviates': 1, 'not_judged': 0, 'not_measured': 0, 'cannot_tell': 0} sample-000001 sample-000001
+  reference device {'holds': 2, 'deviates': 1, 'not_judged': 0, 'not_measured': 0, 'cannot_tell': 0} sample-000001 sample-000001
+  device device {'holds': 2, 'deviates': 1, 'not_judged': 0, 'not_measured': 0, 'cannot_tell': 0} sample-000001 sample-000001
+  [('cut-each', ['sample-000001']), ('cut-acquits', ['sample-000000', 'sample-000002'])]
+  $ locate --inputs recording --cut half=mean,scaled --samples 0:1 --resume cut-state --quiet
+  $ locate --inputs recording --cut half=mean,scaled --resume cut-state --json resumed-cuts.json | tail -1
+  3 of 3 samples diagnosed (2 run now, 1 taken over), 11 device sessions; * s in all (glob)
+  $ "$PYTHON" -c '
+  > import json; a, b = (json.load(open(f)) for f in ("cuts.json", "resumed-cuts.json")); a.pop("run"); b.pop("run"); print(a == b)'
+  True
+  $ locate --inputs recording --cut other=root,scaled --resume cut-state
+  paritas: cut-state: is the state of another diagnosis (different: cuts): its samples cannot be taken over; choose another folder for --resume, or run what the state is of
+  [2]
+  $ locate -i x=x0.npy -i x=x1.npy --cut half=mean,scaled --only-cuts | head -8
+  DEVIATES   y: cosine 0 < 0.99 (sample-000001)
+  
+  output  deviates  median cosine  worst cosine  in sample      worst max abs
+  y         1 of 2              0             0  sample-000001           2.33
+  
+  sample         verdict   output NMSE  decisions  first divergence
+  sample-000000  pass          *          0  - (glob)
+  sample-000001  deviates      *          0  - (glob)
+
+A search asks for one set that does for every sample. Here each of two samples breaks another square, and no set that does for one
+does for both.
+
+  $ "$PYTHON" - << 'PY'
+  > import numpy as np, onnx
+  > from onnx import TensorProto, helper, numpy_helper
+  > nodes, ports = [], []
+  > for k in "ab":
+  >     nodes += [helper.make_node("Mul", [k, k], [k + "2"], f"/{k}/square"), helper.make_node("Mul", [k + "2", "small"], [k + "y"], f"/{k}/scale")]
+  >     ports += [[helper.make_tensor_value_info(name, TensorProto.FLOAT, [16]) for name in (k, k + "y")]]
+  > nodes.append(helper.make_node("Add", ["a", "b"], ["sum"], "/sum"))
+  > outputs = [p[1] for p in ports] + [helper.make_tensor_value_info("sum", TensorProto.FLOAT, [16])]
+  > graph = helper.make_graph(nodes, "two", [p[0] for p in ports], outputs, [numpy_helper.from_array(np.float32(2 ** -10), "small")])
+  > onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), "two.onnx")
+  > for i, (a, b) in enumerate([(1, 1), (500, 1), (1, 500)]):
+  >     for name, scale in (("a", a), ("b", b)): np.save(f"{name}{i}.npy", (scale * np.linspace(0.5, 1, 16)).astype(np.float32))
+  > PY
+  $ two() { paritas locate two.onnx --device sim:fp16 --gate '*: cosine>=0.99' --search "$@"; }
+  $ two $(for i in 0 1 2; do echo -i a=a$i.npy -i b=b$i.npy; done) --json search.json > text; echo "[$?]"
+  [1]
+  $ head -1 text; sed -n '/^Search/,/^$/p;/^Note.*With/,/^$/p' text
+  DEVIATES   ay: 15 of 16 elements are NaN or infinite on the device only (sample-000001)
+  Search         minimal; 8 sets tried on 3 samples, 8 device sessions, * s (glob)
+                 4 sets did not hold on sample-000001
+                 3 sets did not hold on sample-000002
+                 /a/square
+                 /a/scale
+                 /b/square
+                 /b/scale
+  
+  Note      With 4 islands (/a/square, /a/scale, /b/square, /b/scale) computed by the reference and
+            everything else by sim:fp16, the gates hold on all 3 samples. Without any one of them they
+            do not.
+  
+  $ "$PYTHON" - << 'PY'
+  > import json
+  > s = json.load(open("search.json"))["search"]
+  > print(s["status"], s["samples"], s["islands"], s["decided_by"])
+  > for t in s["tests"]: print(t["islands"], t["outcome"], t["sample"], t["samples_run"], t["device_sessions"])
+  > PY
+  minimal 3 ['/a/square', '/a/scale', '/b/square', '/b/scale'] [{'sample': 'sample-000001', 'sets': 4}, {'sample': 'sample-000002', 'sets': 3}]
+  [] does not hold sample-000001 1 1
+  ['/a/square', '/a/scale'] does not hold sample-000002 3 1
+  ['/a/square', '/a/scale', '/b/square'] does not hold sample-000002 1 1
+  ['/a/square', '/a/scale', '/b/square', '/b/scale'] holds None 3 1
+  ['/b/square', '/b/scale'] does not hold sample-000001 2 1
+  ['/a/scale', '/b/square', '/b/scale'] does not hold sample-000001 1 1
+  ['/a/square', '/b/square', '/b/scale'] does not hold sample-000001 1 1
+  ['/a/square', '/a/scale', '/b/scale'] does not hold sample-000002 2 1
+  $ two -i a=a1.npy -i b=b1.npy --json - | "$PYTHON" -c 'import json, sys; print(json.load(sys.stdin)["search"]["islands"])'
+  ['/a/square', '/a/scale']
+
+The verdict is over all samples; the first alone would pass.
+
+  $ two -i a=a0.npy -i b=b0.npy -i a=a2.npy -i b=b2.npy | head -1
+  DEVIATES   by: 15 of 16 elements are NaN or infinite on the device only (sample-000001)
+
+Samples of different shapes are refused, and so is what no set can be shown to do for.
+
+  $ locate -i x=x0.npy -i x=odd.npy --search
+  paritas: --search: "x" is float32 [4,16] in sample-000000 and float32 [3,16] in sample-000001: one set of islands is run on all samples; search samples of one shape at a time (--samples)
+  [2]
+  $ two -i a=a0.npy -i b=b0.npy --search-sessions 1 -i a=a1.npy -i b=b1.npy --json - | "$PYTHON" -c '
+  > import json, sys; s = json.load(sys.stdin)["search"]; print(s["status"], s["budget_spent"], s["minimal"], s["islands"])'
+  budget spent True False None
+  $ paritas locate m.onnx --device sim:fp16 -i x=x0.npy -i x=x1.npy --search
+  paritas: --search: no gate says what must hold; declare it, e.g. --gate 'scores: cosine>=0.99'
+  [2]
+
 Some methods are for one sample.
 
   $ locate -i x=x0.npy -i x=x1.npy --probe-checks
-  paritas: locate: cuts, groups, probe checks, self-consistency (--full) and the search are made on one sample; leave them away, and make them on the worst sample afterwards
+  paritas: locate: groups, probe checks and self-consistency (--full) are made on one sample; leave them away here, and ask for them on the sample that is named as the worst (--samples N:N+1)
+  [2]
+  $ locate -i x=x0.npy -i x=x1.npy --auto-cuts 2
+  paritas: --auto-cuts: cuts are proposed on one sample; write them with --save-cuts on one sample (--samples 0:1), and give that file with --cuts
+  [2]
+  $ locate -i x=x0.npy -i x=x1.npy --cut mean --save-cuts cuts.toml
+  paritas: --save-cuts: cuts are written from one sample; choose it with --samples, e.g. 0:1
   [2]
   $ locate --inputs recording -i x=x0.npy
   paritas: --input x: recording holds this input, too; leave one of them away

@@ -73,3 +73,8 @@ Bad requests.
   $ pieces detr_mini.onnx --op Erf; echo "[$?]"
   paritas: --device is required
   [2]
+
+What the documentation shows is what is printed.
+
+  $ pieces detr_mini.onnx --device sim:fp16 --node /enc/blocks.0/Mul_1 > text && "$PYTHON" "$CASES"/data/shown_output.py "$CASES"/../../docs/pieces.md "paritas pieces detr_mini.onnx" text
+  as shown

@@ -162,7 +162,8 @@ Places can be looked at in other viewers: node data for Model Explorer, node met
   $ paritas placement attention.onnx $files --quiet --node-data nodes.json --annotated annotated
   $ "$PYTHON" - << 'PY'
   > import json, onnx
-  > print(json.load(open("nodes.json"))["main"]["results"]["s1"])
+  > print(json.load(open("nodes.json"))["results"]["/attn/Softmax"])
+  > onnx.checker.check_model("annotated/model.onnx", full_check=True)
   > node = onnx.load("annotated/model.onnx").graph.node[3]
   > print(node.name, {p.key: p.value for p in node.metadata_props})
   > PY
@@ -244,3 +245,45 @@ differ, they are named and the profile is not believed about them.
   Finding   Two sources contradict each other: the profile has another operator than the model for 1
   $ paritas placement twice.onnx --profile twice.json | grep -E '^(twice|/q/Add|note)'
   note: a name is used by several nodes of the model, so that no place is known by it: twice
+
+ONNX Runtime's CPU provider runs convolutions in a blocked layout, under names made from tensors. They lead back to the model.
+
+  $ paritas placement conv.onnx --profile evidence/profile_nchwc.json --json nchwc.json | sed -n '/^evidence/,/^$/p'
+  evidence  names that map  says
+  profile         12 of 12  2 runs: 13 nodes one by one
+  
+  $ "$PYTHON" - << 'PY'
+  > import json
+  > p = json.load(open("nchwc.json"))["placement"]
+  > for n in p["nodes"]: print(n["name"], n["op"], n["place"], n["evidence"], n["seen_as"])
+  > print(p["made_up"], p["unmapped"], p["contradictions"])
+  > PY
+  /stem/Conv Conv planned cpu ['profile'] ['r0_nchwc']
+  /stem/Relu Relu planned cpu ['profile'] ['r0_nchwc']
+  /stem/MaxPool MaxPool planned cpu ['profile'] ['p0_nchwc']
+  /block/Conv Conv planned cpu ['profile'] ['c1_nchwc']
+  /block/Sigmoid Sigmoid planned cpu [] []
+  /block/Mul Mul planned cpu ['profile'] ['/block/Mul/QuickGeluFusion/']
+  /block/Add Add planned cpu ['profile'] []
+  c2 Conv planned cpu ['profile'] ['c2_nchwc']
+  /skip/Conv Conv planned cpu ['profile'] ['c3_nchwc']
+  /skip/Add Add planned cpu [] []
+  /skip/Relu Relu planned cpu [] []
+  /head/Concat Concat planned cpu ['profile'] []
+  /head/Resize Resize planned cpu ['profile'] ['big_nchwc']
+  /head/Pool GlobalAveragePool planned cpu ['profile'] ['g_nchwc']
+  /head/Flatten Flatten planned cpu ['profile'] []
+  /head/Gemm Gemm planned cpu ['profile'] []
+  1 [] []
+
+An operator of another kind under such a name is not believed.
+
+  $ sed 's/"op_name" : "MaxPool"/"op_name" : "Conv"/' evidence/profile_nchwc.json > other.json
+  $ paritas placement conv.onnx --profile other.json | head -1
+  INVALID   contradictory evidence: the profile has another operator than the model for 1 node ("p0_nchwc" is Conv there and MaxPool in the model), and is not believed about it
+
+What the documentation shows is what is printed.
+
+  $ paritas placement attention.onnx $files --planned op:Softmax > text
+  $ "$PYTHON" "$CASES"/data/shown_output.py "$CASES"/../../docs/placement.md "paritas placement attention.onnx" text
+  as shown

@@ -61,3 +61,19 @@ Modules can be probed as a whole, and so can what a pattern names.
   $ locate detr_mini.onnx --device sim:fp16 --islands '/decoder/*' ; echo "[$?]"
   paritas: --islands: "/decoder/*" matches no module path and no node of the model; there are "/dec", "/dec/bh.0", "/dec/bh.0/layers.0", "/dec/bh.0/layers.1" and 149 more paths; write blocks, nodes, fused, patterns, or a pattern with * that matches
   [2]
+
+A check whose node injection convicts becomes evidence of the finding: probed as one block, the normalisation's error is that of its
+statistic. Healthy networks convict nobody, and nothing is added.
+
+  $ locate detr_mini_fragile.onnx --device sim:fp16 --gate 'scores: cosine>=0.99' --probe-checks --islands patterns --json patterns.json --quiet; echo "[$?]"
+  [1]
+  $ "$PYTHON" - << 'PY'
+  > import json
+  > for file in ("patterns.json", "blocks.json"):
+  >     found = json.load(open(file))["findings"]
+  >     for f in found:
+  >         for key in {"softmax_sums", "implied_statistic", "accumulation"} & set(f["evidence"] or {}):
+  >             e = f["evidence"][key]
+  >             print(f["id"], key, e["node"], round(e["scale_rms"], 2), e["rest_rms"] < 0.01 * e["result_rms"], "A wrong statistic explains it" in f["text"])
+  > PY
+  local-cause implied_statistic /dec/layers.0/n3/Mul 1.0 True True

@@ -159,3 +159,8 @@ In int8 the one scale follows the mask. The energy lost is none beside it, but o
   $ paritas inspect masked.onnx --range --input x=x.npy --format int8 | grep -c '^Finding'
   0
   [1]
+
+What the documentation shows is what is printed.
+
+  $ range detr_mini_fragile.onnx > text && "$PYTHON" "$CASES"/data/shown_output.py "$CASES"/../../docs/range.md "paritas inspect detr_mini_fragile.onnx" text
+  as shown

@@ -52,14 +52,7 @@ Where the gates hold already there is nothing to search.
   > import json, sys; print(json.load(sys.stdin)["search"]["status"])'
   needless
 
-Two samples: the set must do for both.
-
-  $ locate detr_mini_fragile.onnx --input images=images.npy --input orig_target_sizes=orig_target_sizes.npy \
-  > --device sim:fp16 --gate 'scores: cosine>=0.99' --search --json - | "$PYTHON" -c '
-  > import json, sys; s = json.load(sys.stdin)["search"]; print(s["samples"], s["status"], len(s["islands"]))'
-  2 minimal 4
-
-A budget that is too small gives the best so far, and says so.
+(Several samples: many.t.) A budget that is too small gives the best so far, and says so.
 
   $ locate detr_mini_fragile.onnx --device sim:fp16 --gate 'scores: cosine>=0.99' --search --search-sessions 4 --json - |
   > "$PYTHON" -c '

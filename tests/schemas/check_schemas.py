@@ -209,6 +209,13 @@ def main():
     must_not_fit(many, "locate-samples", "a finding that holds on unknown samples", lambda r: r["findings"][0].pop("holds"))
     must_not_fit(many, "locate-samples", "a figure without its sample", lambda r: r["nodes"][0]["local"]["nmse"].pop("worst_sample"))
 
+    both = locate(model, *inputs, *inputs[:2], "--device", "sim:fp16", "--gate", "scores: cosine>=0.99", "--search",
+                  "--search-sessions", "3", "--injection-seconds", "0", "--cut",
+                  "encoder=fpn.1.1.2/Mul_output_0,pan.0.1.2/Mul_output_0,pan.1.1.2/Mul_output_0", *ledger)
+    must_fit(both, "locate-samples", "locate over two samples with a cut and a search")
+    must_not_fit(both, "locate-samples", "a cell without its samples", lambda r: r["cuts"][0]["cells"][0].pop("samples"))
+    must_not_fit(both, "locate-samples", "a set without the sample that decided", lambda r: r["search"]["tests"][0].pop("sample"))
+
     searched = locate(model, *inputs, "--device", "sim:fp16", "--gate", "scores: cosine>=0.99", "--search", *ledger)
     must_fit(searched, "locate", "locate with a search")
     pow_node = "/dec/layers.0/n3/Pow: "

@@ -15,7 +15,7 @@ struct IntArray {
   int data[1];
 };
 
-struct Tensor {  // first members of TfLiteTensor
+struct Tensor {  // TfLiteTensor
   int type;
   void* data;
   IntArray* dims;
@@ -25,6 +25,17 @@ struct Tensor {  // first members of TfLiteTensor
   } params;
   int allocation_type;
   size_t bytes;
+  const void* allocation;
+  const char* name;
+  struct Delegate* delegate;
+  int buffer_handle;
+  bool data_is_stale, is_variable;
+  struct {
+    int type;
+    void* params;
+  } quantization;
+  void* sparsity;
+  const IntArray* dims_signature;
 };
 
 struct Node {  // first members of TfLiteNode

@@ -172,9 +172,8 @@ TEST_F(Tflite, DelegatesThatFailAreNoRun) {
   {
     auto runner = start("tflite:delegate,path=" + toy().string() + ",colour=blue");
     ASSERT_TRUE(runner.has_value());
-    const auto session = runner->open_file(model);
-    ASSERT_FALSE(session.has_value());
-    EXPECT_THAT(session.error().message(), HasSubstr("loading the delegate"));
+    // A delegate that cannot be made: TensorFlow Lite 2.21 itself then ends with a segmentation fault.
+    EXPECT_FALSE(runner->open_file(model).has_value());
   }
   {
     auto runner = start("tflite:delegate,path=" + toy().string() + ",fail=invoke");

@@ -191,6 +191,7 @@ class Check {
     const Project& project = plan_.project;
     CompareOptions options;
     if (a == 0) options.gates = tensor_gates(project.gates);
+    options.gates.nonfinite = project.gates.nonfinite;
     if (a == 0) options.pairing = project.pairing;
     for (const ProjectOutput& output : project.outputs)
       if (!output.role.empty()) options.roles[output.name] = output.role;
@@ -307,6 +308,9 @@ class Check {
       all.sides.push_back({side.name, side.planned->open.subject, side.planned->open.info()});
       names.push_back(side.name);
     }
+    for (const CheckedInput& input : result_.inputs)
+      for (size_t i = 0; input.tensors.size() > 1 && i < input.tensors.size(); ++i)
+        all.files.try_emplace(fmt::format("sample-{:06}", i), input.tensors[i].file);
     std::vector<CompareResult> pairs;
     for (size_t a = 0; a < sides_.size(); ++a)
       for (size_t b = a + 1; b < sides_.size(); ++b) {

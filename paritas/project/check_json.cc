@@ -71,7 +71,7 @@ Json to_json(const StepResult& step) {
 }
 
 Json to_json(const AllSides& all) {
-  Json json = {{"sides", Json::array()}, {"findings", all.many.findings}, {"pairs", Json::array()}};
+  Json json = {{"sides", Json::array()}, {"files", all.files}, {"findings", all.many.findings}, {"pairs", Json::array()}};
   for (size_t i = 0; i < all.sides.size(); ++i)
     json["sides"].push_back({{"name", all.sides[i].name},
                              {"subject", all.sides[i].subject},

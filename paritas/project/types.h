@@ -1,6 +1,7 @@
 // What a check yields. Plain data; units as in the parts that it is made of.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -80,6 +81,7 @@ struct CheckedSide {
 };
 
 struct AllSides {
+  std::map<std::string, std::string> files;  // of samples, by their ids: what they were made of
   std::vector<CheckedSide> sides;  // reference, device, then as declared
   ManyResult many;                 // of sides[i] and sides[k], in its order
   std::vector<std::vector<TaskResult>> tasks;  // of each pair

@@ -53,6 +53,40 @@ void task_cells(const TaskResult& task, const std::string& sample, std::vector<s
   }
 }
 
+std::string label(const AllSides& all, const std::string& sample) {
+  const auto file = all.files.find(sample);
+  return file == all.files.end() ? sample : file->second;
+}
+
+std::string top_text(const ClassificationSide& side, const std::vector<std::string>& names) {
+  if (side.fault != RowFault::kNone) return "no answer";
+  std::string text;
+  for (const ClassProbability& top : side.top) {
+    const auto index = static_cast<size_t>(top.class_index);
+    text += fmt::format("{}{} {:.4f}", text.empty() ? "" : ", ",
+                        index < names.size() ? names[index] : std::to_string(top.class_index), top.probability);
+  }
+  return text;
+}
+
+// What each side answers: of the reference from its first pair, of the others from theirs with the reference.
+std::string answers_table(const AllSides& all, const Style& style) {
+  Table table({"sample", "side", "first classes and probabilities"}, std::vector<bool>(3, false));
+  for (size_t t = 0; t < all.tasks.front().size(); ++t) {
+    const auto* first = std::get_if<ClassificationResult>(&all.tasks.front()[t].result);
+    if (first == nullptr) continue;
+    for (size_t row = 0; row < first->rows.size(); ++row)
+      for (size_t side = 0; side < all.sides.size(); ++side) {
+        const auto& classes = std::get<ClassificationResult>(all.tasks[side == 0 ? 0 : side - 1][t].result);
+        if (row >= classes.rows.size()) continue;
+        const ClassificationRow& found = classes.rows[row];
+        table.row({side == 0 ? label(all, found.sample) : "", all.sides[side].name,
+                   top_text(side == 0 ? found.reference : found.device, classes.spec.class_names)});
+      }
+  }
+  return table.empty() ? "" : table.render(style) + "\n";
+}
+
 std::string pairs_table(const AllSides& all, const Style& style) {
   Table table({"sample", "output", "pair", "differ", "probability", "first", "order"},
               {false, false, false, false, true, false, false});
@@ -70,7 +104,7 @@ std::string pairs_table(const AllSides& all, const Style& style) {
           if (const auto* classes = std::get_if<ClassificationResult>(&task.result);
               classes != nullptr && classes->spec.output == tensor.name)
             task_cells(task, tensor.sample, answer);
-        table.row({k == 0 ? tensor.sample : "", k == 0 ? tensor.name : "",
+        table.row({k == 0 ? label(all, tensor.sample) : "", k == 0 ? tensor.name : "",
                    fmt::format("{} / {}", all.sides[a].name, all.sides[b].name),
                    found == nullptr ? "-" : tensor_cell(*found), answer[0], answer[1], answer[2]});
       }
@@ -81,7 +115,7 @@ std::string pairs_table(const AllSides& all, const Style& style) {
 }  // namespace
 
 std::string all_sides_text(const AllSides& all, const Style& style) {
-  std::string out = sides_table(all, style) + "\n" + pairs_table(all, style) + "\n";
+  std::string out = sides_table(all, style) + "\n" + answers_table(all, style) + pairs_table(all, style) + "\n";
   for (const std::string& finding : all.many.findings) out += wrap(finding, "", "  ", style.width);
   size_t k = 0;
   for (size_t a = 0; a < all.sides.size(); ++a)

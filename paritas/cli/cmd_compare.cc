@@ -5,6 +5,7 @@
 #include "paritas/cli/common.h"
 #include "paritas/cli/compare_options.h"
 #include "paritas/cli/compare_packages_command.h"
+#include "paritas/cli/compare_weights_command.h"
 #include "paritas/cli/import_options.h"
 #include "paritas/compare/many.h"
 #include "paritas/compare/stored.h"
@@ -165,16 +166,28 @@ Result<int> compare_many(const Options& o, const CompareOptions& options,
 }
 
 // Everything but what all commands have says how tensors of recordings are compared.
-Result<int> compare_releases(const Options& o) {
+Status only_common_options(const Options& o, const char* cause, const char* remedy) {
   const CompareFlags& flags = o.compare;
   if (!flags.gates_file.empty() || !flags.gates.empty() || !flags.profiles.empty() || !flags.roles.empty() ||
       !flags.ranked.empty() || !flags.quantisations.empty() || !flags.aliases.empty() || flags.names != "exact" ||
       flags.inputs_unverified || flags.allow_extra || flags.quantiles || !o.samples.empty() || !o.baseline.empty() ||
       !o.csv.empty() || !o.junit.empty() || o.format != "terminal" || o.import.any() || !o.import.model.empty())
-    return usage_error("compare",
-                       "two packages are described, not judged: gates and options of recordings do not apply",
-                       "leave them out; paritas verify judges a package");
+    return usage_error("compare", cause, remedy);
+  return {};
+}
+
+Result<int> compare_releases(const Options& o) {
+  PARITAS_TRY(only_common_options(
+      o, "two packages are described, not judged: gates and options of recordings do not apply",
+      "leave them out; paritas verify judges a package"));
   return compare_two_packages(o.common, o.recordings[0], o.recordings[1]);
+}
+
+Result<int> compare_weight_files(const Options& o) {
+  PARITAS_TRY(only_common_options(
+      o, "of two models the weights are compared: gates and options of recordings do not apply",
+      "leave them out; paritas run and check compare what models compute"));
+  return compare_two_models(o.common, o.recordings[0], o.recordings[1]);
 }
 
 Result<int> execute(const Options& o) {
@@ -183,6 +196,7 @@ Result<int> execute(const Options& o) {
   if (o.recordings.size() < 2)
     return usage_error("compare", "needs at least two recordings", "paritas compare REFERENCE DEVICE");
   if (o.recordings.size() == 2 && are_packages(o.recordings[0], o.recordings[1])) return compare_releases(o);
+  if (o.recordings.size() == 2 && are_models(o.recordings[0], o.recordings[1])) return compare_weight_files(o);
   PARITAS_ASSIGN(const CompareOptions options, compare_options(o.compare, jobs(o.common)));
   PARITAS_ASSIGN(const ScratchFolder scratch, ScratchFolder::create(scratch_root()));
   PARITAS_ASSIGN(auto streams, open_all(o, o.recordings, declared_inputs(options), scratch.path()));
@@ -198,7 +212,7 @@ Action add_compare(CLI::App& app) {
   CLI::App* command = app.add_subcommand("compare", "Compare recordings, tensor by tensor");
   command->add_option(
       "recordings", o->recordings,
-      "REFERENCE DEVICE [MORE...]: recordings, or dumps of other tools (paritas import --help); or two packages");
+      "REFERENCE DEVICE [MORE...]: recordings, or dumps of other tools (paritas import --help); or two packages, or two models");
   add_compare_flags(*command, o->compare);
   command
       ->add_option("-m,--model", o->import.model,
@@ -225,13 +239,16 @@ Action add_compare(CLI::App& app) {
       "can\n"
       "change what is computed, where, or what an application must do; 1: something that can. Dates, commands, host,\n"
       "timings, the source model's name, and what only moved within a file do not count (docs/package-diff.md).\n\n"
+      "Two models (.onnx, .tflite): are the second's weights the first's, rounded to its codes? Exit code 0: each is\n"
+      "equal or within half a step; 1: not (docs/quantised.md).\n\n"
       "Examples:\n"
       "  paritas compare reference device --gate 'scores: cosine>=0.99'\n"
       "  paritas compare a.npy b.npy --inputs-unverified --gate 'data: outside<=0, atol=1e-5, rtol=1e-5'\n"
       "  paritas compare ort.npz snpe/ --model model.onnx --dtype labels=float32\n"
       "  paritas compare host-ref board-cpu board-npu --profile w8a8-steps\n"
       "  paritas compare --judge result.json gates.toml\n"
-      "  paritas compare package-1.3 package-1.4");
+      "  paritas compare package-1.3 package-1.4\n"
+      "  paritas compare float.tflite w8a8.tflite");
   return [o] {
     auto code = execute(*o);
     return code ? *code : fail(code.error());

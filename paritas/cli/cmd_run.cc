@@ -18,6 +18,7 @@ struct Options {
   std::string model, target, output;
   std::vector<std::string> marks;
   std::vector<std::string> libraries;
+  bool steps = false;
 };
 
 std::string summary(const RunInfo& info, const std::string& output, size_t samples) {
@@ -41,9 +42,9 @@ Result<int> finish(const Options& o, const RunInfo& info, size_t samples) {
 }
 
 Result<int> run_package(const Options& o) {
-  if (!o.target.empty() || !o.marks.empty() || !o.run.dims.empty())
+  if (!o.target.empty() || !o.marks.empty() || !o.run.dims.empty() || o.steps)
     return usage_error(o.model, "a package says itself where its parts run, and what can be recorded",
-                       "leave --target, --marks and --dim out; its boundary tensors are recorded");
+                       "leave --target, --marks, --dim and --steps out; its boundary tensors are recorded");
   PARITAS_ASSIGN(const Package package, open_package(o.model));
   RecordPackageRequest request;
   request.package = &package;
@@ -75,7 +76,8 @@ Result<int> execute(const Options& o) {
   PARITAS_ASSIGN(request.samples, load_inputs(o.run.inputs));
   PARITAS_ASSIGN(request.dims, parse_dims(o.run.dims));
   PARITAS_ASSIGN(request.memory_budget, parse_bytes(o.run.memory));
-  PARITAS_ASSIGN(request.worker, worker_options(o.run, search));
+  PARITAS_ASSIGN(request.worker, worker_options(o.run, search, request.target.runtime));
+  request.steps = o.steps;
   request.marks = o.marks;
   request.output = o.output;
   request.overwrite = o.common.force;
@@ -95,12 +97,14 @@ Result<int> execute(const Options& o) {
 Action add_run(CLI::App& app) {
   auto o = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("run", "Run a model on a target and record what it does");
-  command->add_option("model", o->model, "ONNX model, or a package that paritas split wrote")->required();
+  command->add_option("model", o->model, "ONNX or TFLite model, or a package that paritas split wrote")->required();
   add_run_options(*command, o->run);
   command->add_option("-t,--target", o->target,
-                      "Where to run: cpu (the default), sim:fp16, qnn:htp, ... (paritas targets)");
+                      "Where to run: cpu (the default), sim:fp16, qnn:htp, tflite:ref, ... (paritas targets)");
   command->add_option("--marks", o->marks, "Intermediates to record: all, none, or name patterns")
       ->type_name("all|none|PATTERN");
+  command->add_flag("--steps", o->steps,
+                    "Inputs hold the calls of a network that keeps a state, one behind the other along their first axes");
   command->add_option("-o,--output", o->output, "Folder of the recording (must not exist)")
       ->required()
       ->type_name("FOLDER");
@@ -111,6 +115,7 @@ Action add_run(CLI::App& app) {
       "Examples:\n"
       "  paritas run model.onnx --input images=images.npy --target cpu -o reference\n"
       "  paritas run model.onnx --input images=images.npy --target sim:fp16 --marks all -o simulated\n"
+      "  paritas run model.tflite --input images=images.npy --target tflite:xnnpack --marks all -o accelerated\n"
       "  paritas run package --input images=images.npy -o chain");
   return [o] {
     auto code = execute(*o);

@@ -103,6 +103,9 @@ void add_run_options(CLI::App& command, RunOptions& options) {
 RuntimeSearch runtime_search(const std::string& ort_flag) {
   RuntimeSearch search;
   search.ort = ort_flag.empty() ? environment("PARITAS_ORT") : ort_flag;
+  search.tflite = environment("PARITAS_TFLITE");
+  std::error_code code;
+  if (search.tflite.empty() && fs::is_directory(PARITAS_TFLITE_FOLDER, code)) search.tflite = PARITAS_TFLITE_FOLDER;
   for (const char* variable : {"VIRTUAL_ENV", "CONDA_PREFIX"})
     if (const std::string prefix = environment(variable); !prefix.empty())
       add_site_folders(prefix, search.python_site_folders);
@@ -206,11 +209,13 @@ Result<Path> this_program() {
   return program;
 }
 
-Result<WorkerOptions> worker_options(const RunOptions& options, const RuntimeSearch& search) {
+Result<WorkerOptions> worker_options(const RunOptions& options, const RuntimeSearch& search, RuntimeKind runtime) {
   WorkerOptions worker;
   PARITAS_ASSIGN(worker.executable, this_program());
-  PARITAS_ASSIGN(OrtLibrary library, find_onnxruntime(search));
-  worker.onnxruntime = library.path;
+  if (runtime == RuntimeKind::kOnnxRuntime) {
+    PARITAS_ASSIGN(OrtLibrary library, find_onnxruntime(search));
+    worker.onnxruntime = library.path;
+  }
   worker.timeout = std::chrono::seconds(options.timeout);
   return worker;
 }

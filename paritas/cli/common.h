@@ -54,7 +54,9 @@ Result<std::map<std::string, int64_t>> parse_dims(const std::vector<std::string>
 // name (or a single tensor).
 Result<std::vector<NamedTensors>> load_inputs(const std::vector<std::string>& inputs);
 Result<Path> this_program();
-Result<WorkerOptions> worker_options(const RunOptions& options, const RuntimeSearch& search);
+// An error without ONNX Runtime, unless `runtime` is another.
+Result<WorkerOptions> worker_options(const RunOptions& options, const RuntimeSearch& search,
+                                     RuntimeKind runtime = RuntimeKind::kOnnxRuntime);
 
 // Progress on stderr for anything over a second; nothing when stderr is not a terminal.
 class Progress {

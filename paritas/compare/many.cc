@@ -20,6 +20,8 @@ bool provenance_known(const RunInfo& info) { return !info.provider.empty() || !i
 
 bool ran_on_accelerator(const RunInfo& info) {
   // A simulated device computes on the CPU but is no plain CPU run.
+  const bool plain_kernels = info.provider == "TfLiteReference" || info.provider == "TfLiteBuiltin";
+  if (plain_kernels) return false;
   if (!info.target.empty() && info.target != "cpu" && info.target.rfind("cpu,", 0) != 0) return true;
   return !info.provider.empty() && info.provider != "CPUExecutionProvider";
 }
@@ -54,7 +56,7 @@ ManyResult conclude_many(std::vector<std::string> subjects, std::vector<CompareR
       }
       (plain ? without : with) = true;
       if (plain && !unknown)
-        result.findings.push_back(fmt::format("{} and {} differ with no accelerator (or simulated one) in use.",
+        result.findings.push_back(fmt::format("{} and {} differ with no accelerator, delegate or simulated device in use.",
                                               result.subjects[a], result.subjects[b]));
     }
   if (unknown)
@@ -65,7 +67,8 @@ ManyResult conclude_many(std::vector<std::string> subjects, std::vector<CompareR
         "Differences exist without the accelerator, so those to the accelerator are not the accelerator's alone.");
   else if (with)
     result.findings.emplace_back(
-        "Only pairs with the accelerator (or simulated one) differ: see what else differs between those recordings.");
+        "Only pairs with the accelerator (a delegate, or a simulated device) differ: see what else differs between those "
+        "recordings.");
   return result;
 }
 

@@ -59,23 +59,28 @@ class Check {
   Result<CheckResult> run() {
     begin_result();
     if (plan_.project.runs_anything()) {
-      PARITAS_ASSIGN(const OrtLibrary library, find_onnxruntime(request_.search));
       worker_ = request_.worker;
-      worker_.onnxruntime = library.path;
+      if (needs_onnxruntime()) {
+        PARITAS_ASSIGN(const OrtLibrary library, find_onnxruntime(request_.search));
+        worker_.onnxruntime = library.path;
+      }
     }
-    PARITAS_TRY(run_side("reference", plan_.reference));
-    PARITAS_TRY(run_side("device", plan_.device));
-    PARITAS_TRY(pair_sides());
-    PARITAS_TRY(compare());
+    sides_ = {{"reference", &plan_.reference, {}, {}}, {"device", &plan_.device, {}, {}}};
+    for (FurtherSide& further : plan_.further) sides_.push_back({further.name, &further.side, {}, {}});
+    for (const Side& side : sides_) PARITAS_TRY(run_side(side.name, *side.planned));
+    for (size_t i = 1; i < sides_.size(); ++i) PARITAS_TRY(pair_side(sides_[i]));
+    PARITAS_ASSIGN(result_.comparison, compare(0, 1));
     VerdictBuilder inputs, tasks;
     PARITAS_TRY(judge_declared_inputs(inputs));
-    PARITAS_TRY(run_tasks());
+    PARITAS_ASSIGN(result_.tasks, run_tasks(0, 1));
     PARITAS_TRY(judge_tasks(plan_.project.gates, result_.tasks, tasks));
-    leave_to_tasks();
-    plan_.reference.open.stream = plan_.device.open.stream = nullptr;  // steps need their memory
+    leave_to_tasks(result_.comparison, result_.tasks);
     builder_.add(conclude(result_.comparison));
     builder_.add(inputs);
     builder_.add(tasks);
+    judge_what_stayed();
+    if (!plan_.further.empty()) PARITAS_TRY(take_all_sides());
+    for (const Side& side : sides_) side.planned->open.stream = nullptr;  // steps need their memory
     for (const ProjectStep& step : plan_.project.steps) PARITAS_TRY(run_step(step));
     result_.verdict = builder_.verdict();
     result_.reasons = builder_.reasons();
@@ -84,6 +89,21 @@ class Check {
   }
 
  private:
+  struct Side {
+    std::string name;
+    PlannedSide* planned;
+    Quantisations quantisation;  // declared, by this side's names
+    Renames renames;             // this side's names in the reference's words
+  };
+
+  bool needs_onnxruntime() const {
+    const auto needs = [](const PlannedSide& side) {
+      return side.package || (side.target && side.target->runtime == RuntimeKind::kOnnxRuntime);
+    };
+    return needs(plan_.reference) || needs(plan_.device) ||
+           std::any_of(plan_.further.begin(), plan_.further.end(), [&](const FurtherSide& f) { return needs(f.side); });
+  }
+
   void begin_result() {
     const Project& project = plan_.project;
     result_.project = project.subject;
@@ -139,37 +159,40 @@ class Check {
     return take_run(which, side, record(record_request));
   }
 
-  // Names of the device's tensors in the reference's words, and the declared quantisation for both.
-  Status pair_sides() {
-    const OpenSide &reference = plan_.reference.open, &device = plan_.device.open;
+  // Names of a side's tensors in the reference's words, and the declared quantisation for both.
+  Status pair_side(Side& side) {
+    const OpenSide &reference = plan_.reference.open, &other = side.planned->open;
     std::vector<std::string> names[2];
-    const OpenSide* sides[] = {&reference, &device};
+    const OpenSide* sides[] = {&reference, &other};
     for (int k = 0; k < 2; ++k)
       for (const TensorInfo& tensor : sides[k]->info().tensors) names[k].push_back(tensor.name);
     PARITAS_ASSIGN(const Pairing pairing,
-                   pair_names(names[0], names[1], plan_.project.pairing, reference.subject, device.subject));
-    for (const NamePair& pair : pairing.pairs) renames_[pair.device] = pair.reference;
+                   pair_names(names[0], names[1], plan_.project.pairing, reference.subject, other.subject));
+    for (const NamePair& pair : pairing.pairs) side.renames[pair.device] = pair.reference;
     // What was not paired must not answer to a name that another tensor now has.
     for (const std::string& name : pairing.unmatched_device)
-      if (holds_value(name)) renames_[name] = name + " (unmatched)";
+      if (holds_value(side.renames, name)) side.renames[name] = name + " (unmatched)";
     for (const ProjectOutput& output : plan_.project.outputs) {
       if (!output.quantisation) continue;
-      reference_quantisation_[output.name] = *output.quantisation;
+      sides_.front().quantisation[output.name] = *output.quantisation;
       for (const NamePair& pair : pairing.pairs)
-        if (pair.reference == output.name) device_quantisation_[pair.device] = *output.quantisation;
+        if (pair.reference == output.name) side.quantisation[pair.device] = *output.quantisation;
     }
     return {};
   }
 
-  bool holds_value(const std::string& name) const {
-    return std::any_of(renames_.begin(), renames_.end(), [&](const auto& entry) { return entry.second == name; });
+  static bool holds_value(const Renames& renames, const std::string& name) {
+    return std::any_of(renames.begin(), renames.end(), [&](const auto& entry) { return entry.second == name; });
   }
 
-  Status compare() {
+  // Side `b` against side `a`. Gates are on what is compared with the reference; other pairs speak its words on both
+  // sides, so that they are paired by name.
+  Result<CompareResult> compare(size_t a, size_t b) {
     const Project& project = plan_.project;
     CompareOptions options;
-    options.gates = tensor_gates(project.gates);
-    options.pairing = project.pairing;
+    if (a == 0) options.gates = tensor_gates(project.gates);
+    options.gates.nonfinite = project.gates.nonfinite;
+    if (a == 0) options.pairing = project.pairing;
     for (const ProjectOutput& output : project.outputs)
       if (!output.role.empty()) options.roles[output.name] = output.role;
     options.input_rules = input_rules();
@@ -177,16 +200,22 @@ class Check {
     options.inputs_unverified = project.inputs_unverified;
     options.threads = request_.threads;
     options.progress = [&](uint64_t done, uint64_t total) { progress(fmt::format("{} of {} tensors", done, total)); };
-    const auto reference = reference_view(), device = view(plan_.device.open, device_quantisation_, {});
-    PARITAS_ASSIGN(result_.comparison, compare_samples(*reference, *device, options));
+    const auto reference = a == 0 ? reference_view() : renamed_view(sides_[a]);
+    const auto device =
+        a == 0 ? view(sides_[b].planned->open, sides_[b].quantisation, {}) : renamed_view(sides_[b]);
+    PARITAS_ASSIGN(CompareResult compared, compare_samples(*reference, *device, options));
     // The project's own note says more.
-    auto& notes = result_.comparison.notes;
+    auto& notes = compared.notes;
     notes.erase(std::remove(notes.begin(), notes.end(), "no gates were declared"), notes.end());
-    return {};
+    return compared;
   }
 
   std::unique_ptr<SampleStream> reference_view() const {
-    return view(plan_.reference.open, reference_quantisation_, {});
+    return view(plan_.reference.open, sides_.front().quantisation, {});
+  }
+
+  static std::unique_ptr<SampleStream> renamed_view(const Side& side) {
+    return view(side.planned->open, side.quantisation, side.renames);
   }
 
   std::map<std::string, QuantisationRule> input_rules() const {
@@ -201,7 +230,7 @@ class Check {
     if (plan_.project.runs_anything() || !plan_.project.declares_inputs()) return {};
     progress("declared inputs");
     const std::pair<const char*, std::unique_ptr<SampleStream>> sides[] = {
-        {"reference", reference_view()}, {"device", view(plan_.device.open, device_quantisation_, renames_)}};
+        {"reference", reference_view()}, {"device", renamed_view(sides_[1])}};
     for (const auto& [side, stream] : sides) {
       PARITAS_ASSIGN(const RecordedInputs held,
                      hold_against_declared(plan_.inputs.samples, input_rules(), *stream, side));
@@ -219,40 +248,105 @@ class Check {
     return {};
   }
 
-  Status run_tasks() {
+  Result<std::vector<TaskResult>> run_tasks(size_t a, size_t b) {
     TaskInputs inputs;
-    inputs.view_reference = [this] { return reference_view(); };
-    inputs.view_device = [this] { return view(plan_.device.open, device_quantisation_, renames_); };
+    inputs.view_reference = [&, this] { return a == 0 ? reference_view() : renamed_view(sides_[a]); };
+    inputs.view_device = [&, this] { return renamed_view(sides_[b]); };
     inputs.command.folder = plan_.files.folder;
     inputs.command.scratch = scratch_;
-    for (const auto& [name, side] : {std::pair("reference", &plan_.reference), std::pair("device", &plan_.device)})
-      inputs.command.values.emplace_back(name, std::filesystem::absolute(side->open.path).string());
+    for (const auto& [name, side] : {std::pair("reference", a), std::pair("device", b)})
+      inputs.command.values.emplace_back(name,
+                                         std::filesystem::absolute(sides_[side].planned->open.path).string());
     inputs.allow_exec = request_.allow_exec;
+    std::vector<TaskResult> results;
     for (const ProjectTask& task : plan_.project.tasks) {
       progress(fmt::format("task {}", task.name));
       inputs.labels = plan_.labels[task.name];
       PARITAS_ASSIGN(TaskResult result, run_task(task, inputs));
-      result_.tasks.push_back(std::move(result));
+      results.push_back(std::move(result));
     }
-    return {};
+    return results;
   }
 
   // Rows behind a TopK keep no order, so that no metric of tensors fits boxes and labels: an output that nothing
   // refused and no gate covers is covered by a task that reads it, when gates were applied to that task. Whether they
   // hold is the task's own part of the verdict.
-  void leave_to_tasks() {
-    for (TensorComparison& tensor : result_.comparison.tensors) {
+  void leave_to_tasks(CompareResult& comparison, const std::vector<TaskResult>& results) const {
+    for (TensorComparison& tensor : comparison.tensors) {
       if (tensor.role != Role::kOutput || tensor.gated || !tensor.compared() || tensor.rule != "no gate covers it")
         continue;
-      for (size_t i = 0; i < result_.tasks.size(); ++i) {
+      for (size_t i = 0; i < results.size(); ++i) {
         const ProjectTask& task = plan_.project.tasks[i];
         if (std::find(task.outputs.begin(), task.outputs.end(), tensor.name) == task.outputs.end()) continue;
-        if (result_.tasks[i].gates.empty() || !compares_sides(task, plan_.project.gates)) continue;
+        if (results[i].gates.empty() || !compares_sides(task, plan_.project.gates)) continue;
         tensor.verdict = Verdict::kPass;
         tensor.rule = fmt::format("left to the task \"{}\"", task.name);
         break;
       }
     }
+  }
+
+  // A library or a model that was exchanged while it ran makes every figure one of something else.
+  void judge_what_stayed() {
+    for (const Side& side : sides_) {
+      const RunInfo& info = side.planned->open.info();
+      const std::pair<std::string, std::pair<std::string, std::string>> hashes[] = {
+          {info.runtime.path, {info.runtime.sha256_before, info.runtime.sha256_after}},
+          {info.provider_library.path, {info.provider_library.sha256_before, info.provider_library.sha256_after}},
+          {info.model_path, {info.model_sha256, info.model_sha256_after}}};
+      for (const auto& [path, hash] : hashes)
+        if (!hash.first.empty() && !hash.second.empty() && hash.first != hash.second)
+          builder_.invalid(fmt::format("{}: {} changed while it ran", side.name, path));
+    }
+  }
+
+  // Every pair of all sides. What is compared with the reference is judged as the device is.
+  Status take_all_sides() {
+    AllSides all;
+    std::vector<std::string> names;
+    for (const Side& side : sides_) {
+      all.sides.push_back({side.name, side.planned->open.subject, side.planned->open.info()});
+      names.push_back(side.name);
+    }
+    for (const CheckedInput& input : result_.inputs)
+      for (size_t i = 0; input.tensors.size() > 1 && i < input.tensors.size(); ++i)
+        all.files.try_emplace(fmt::format("sample-{:06}", i), input.tensors[i].file);
+    std::vector<CompareResult> pairs;
+    for (size_t a = 0; a < sides_.size(); ++a)
+      for (size_t b = a + 1; b < sides_.size(); ++b) {
+        if (a == 0 && b == 1) {
+          pairs.push_back(result_.comparison);
+          all.tasks.push_back(result_.tasks);
+          continue;
+        }
+        progress(fmt::format("{} / {}", names[a], names[b]));
+        PARITAS_ASSIGN(CompareResult compared, compare(a, b));
+        PARITAS_ASSIGN(std::vector<TaskResult> tasks, run_tasks(a, b));
+        if (a == 0) PARITAS_TRY(judge_further(names[b], compared, tasks));
+        pairs.push_back(std::move(compared));
+        all.tasks.push_back(std::move(tasks));
+      }
+    all.many = conclude_many(std::move(names), std::move(pairs));
+    result_.all_sides = std::move(all);
+    return {};
+  }
+
+  Status judge_further(const std::string& name, CompareResult& compared, std::vector<TaskResult>& tasks) {
+    VerdictBuilder judged, own;
+    PARITAS_TRY(judge_tasks(plan_.project.gates, tasks, judged));
+    leave_to_tasks(compared, tasks);
+    own.add(conclude(compared));
+    own.add(judged);
+    const std::vector<std::string> reasons = own.reasons();
+    for (size_t i = 0; i < own.deciding(); ++i) add_reason(own.verdict(), fmt::format("{}: {}", name, reasons[i]));
+    return {};
+  }
+
+  void add_reason(Verdict verdict, const std::string& reason) {
+    if (verdict == Verdict::kInvalid) builder_.invalid(reason);
+    if (verdict == Verdict::kDeviates) builder_.deviates(reason);
+    if (verdict == Verdict::kNotJudged) builder_.not_judged(reason);
+    if (verdict == Verdict::kPass) builder_.passed(reason);
   }
 
   Status run_step(const ProjectStep& step) {
@@ -287,7 +381,7 @@ class Check {
     if (!cuts.any()) return cuts;
     // Labels are one a row of all samples: they fit a cell only when there is one sample.
     const auto& labels = plan_.inputs.samples.size() == 1 ? plan_.labels : decltype(plan_.labels)();
-    cuts.judge_tasks = cell_judge(plan_.project, plan_.inputs.samples[step.sample], labels, reference_quantisation_);
+    cuts.judge_tasks = cell_judge(plan_.project, plan_.inputs.samples[step.sample], labels, sides_.front().quantisation);
     return cuts;
   }
 
@@ -339,8 +433,7 @@ class Check {
   const Path scratch_;
   CheckPlan plan_;
   WorkerOptions worker_;
-  Renames renames_;
-  Quantisations reference_quantisation_, device_quantisation_;
+  std::vector<Side> sides_;  // reference, device, then the further ones
   VerdictBuilder builder_;
   CheckResult result_;
 };

@@ -70,6 +70,27 @@ Json to_json(const StepResult& step) {
   return json;
 }
 
+Json to_json(const AllSides& all) {
+  Json json = {{"sides", Json::array()}, {"files", all.files}, {"findings", all.many.findings}, {"pairs", Json::array()}};
+  for (size_t i = 0; i < all.sides.size(); ++i)
+    json["sides"].push_back({{"name", all.sides[i].name},
+                             {"subject", all.sides[i].subject},
+                             {"accelerated", static_cast<bool>(all.many.accelerated[i])},
+                             {"run", paritas::to_json(all.sides[i].info)}});
+  size_t k = 0;
+  for (size_t a = 0; a < all.sides.size(); ++a)
+    for (size_t b = a + 1; b < all.sides.size(); ++b, ++k) {
+      Json tasks = Json::array();
+      for (const TaskResult& task : all.tasks[k]) tasks.push_back(to_json(task));
+      json["pairs"].push_back({{"first", all.sides[a].name},
+                               {"second", all.sides[b].name},
+                               {"comparison", paritas::to_json(all.many.pairs[k])},
+                               {"differences", all.many.differences[k]},
+                               {"tasks", std::move(tasks)}});
+    }
+  return json;
+}
+
 }  // namespace
 
 Json to_json(const CheckResult& result) {
@@ -88,6 +109,7 @@ Json to_json(const CheckResult& result) {
                {"notes", result.notes},
                {"seconds", json_number(result.seconds)}};
   if (!result.gates_sha256.empty()) json["gates_sha256"] = result.gates_sha256;
+  if (result.all_sides) json["all_sides"] = to_json(*result.all_sides);
   for (const CheckedInput& input : result.inputs) json["inputs"].push_back(to_json(input));
   for (const TaskResult& task : result.tasks) json["tasks"].push_back(to_json(task));
   for (const StepResult& step : result.steps) json["steps"].push_back(to_json(step));

@@ -7,9 +7,9 @@
 #include "paritas/base/glob.h"
 #include "paritas/onnx/cut.h"
 #include "paritas/package/record_package.h"
+#include "paritas/project/model_facts.h"
 #include "paritas/project/read_parts.h"
 #include "paritas/project/task_checks.h"
-#include "paritas/runtime/inputs.h"
 
 namespace paritas {
 namespace {
@@ -36,6 +36,12 @@ class Planner {
     PARITAS_TRY(plan_model());
     PARITAS_TRY(plan_side("reference", plan_.project.reference, plan_.project.model.reference, plan_.reference));
     PARITAS_TRY(plan_side("device", plan_.project.device, plan_.project.model.device, plan_.device));
+    for (const NamedSide& further : plan_.project.further) {
+      FurtherSide& planned = plan_.further.emplace_back();
+      planned.name = further.name;
+      const std::string folder = fmt::format("further-{}", plan_.further.size());
+      PARITAS_TRY(plan_side(folder.c_str(), further.side, plan_.project.model.device, planned.side));
+    }
     PARITAS_TRY(check_names());
     PARITAS_TRY(read_all_labels());
     if (!plan_.project.runs_anything() && !plan_.project.declares_inputs()) return std::move(plan_);
@@ -46,6 +52,7 @@ class Planner {
     }
     PARITAS_TRY(check_fed(plan_.reference));
     PARITAS_TRY(check_fed(plan_.device));
+    for (const FurtherSide& further : plan_.further) PARITAS_TRY(check_fed(further.side));
     PARITAS_TRY(check_steps());
     return std::move(plan_);
   }
@@ -65,27 +72,33 @@ class Planner {
     const ProjectModel& model = plan_.project.model;
     if (model.reference.empty()) return {};
     PARITAS_ASSIGN(plan_.model, plan_.files.resolve(model.reference));
-    PARITAS_ASSIGN(Model loaded, Model::load(plan_.model));
-    PARITAS_ASSIGN(const GraphIndex index, GraphIndex::build(loaded));
-    return check_positions(loaded, index);
+    PARITAS_ASSIGN(const ModelNames names, names_of_model(plan_.model));
+    PARITAS_TRY(check_probes(names));
+    if (plan_.project.cuts.empty()) return {};
+    if (names.tflite)
+      return usage_error(plan_.project.subject + ", [cuts]", "a TFLite model cannot be cut", "leave [cuts] out");
+    return check_cuts();
   }
 
   // Cuts and probes outlive releases of a model: what a new export renamed must be noticed.
-  Status check_positions(const Model& model, const GraphIndex& index) {
-    std::vector<std::string> tensors = index.inputs(), nodes;
-    for (const auto& node : index.nodes()) {
-      nodes.push_back(node.name);
-      tensors.insert(tensors.end(), node.outputs.begin(), node.outputs.end());
-    }
+  Status check_cuts() const {
+    PARITAS_ASSIGN(const Model model, Model::load(plan_.model));
+    PARITAS_ASSIGN(const GraphIndex index, GraphIndex::build(model));
     const auto dependence = onnx_model::value_dependence(model, index);
     for (const NamedPositions& cut : plan_.project.cuts)
       for (const std::string& tensor : cut.tensors)
         PARITAS_TRY(onnx_model::resolve_tensor(model, index, dependence, tensor,
                                                fmt::format("{}, [cuts], \"{}\"", plan_.project.subject, cut.name)));
+    return {};
+  }
+
+  Status check_probes(const ModelNames& names) {
+    std::vector<std::string> tensors = names.tensors;
+    for (const NamedPort& input : names.inputs) tensors.push_back(input.name);
     for (const std::string& position : plan_.project.probes) {
       ProbeMatch match{position, 0};
-      for (const auto* names : {&nodes, &tensors})
-        for (const std::string& name : *names) match.matches += name == position || glob_match(position, name);
+      for (const auto* list : {&names.nodes, static_cast<const std::vector<std::string>*>(&tensors)})
+        for (const std::string& name : *list) match.matches += name == position || glob_match(position, name);
       if (match.matches == 0)
         return usage_error(fmt::format("{}, [probes]", plan_.project.subject),
                            fmt::format("{} has no node or tensor \"{}\"", plan_.model.string(), position),
@@ -150,21 +163,22 @@ class Planner {
         subjects.emplace_back(tensor.name, tensor.role, std::string(), tensor.dtype);
       return subjects;
     }
-    PARITAS_ASSIGN(const Model model, Model::load(side.model));
-    PARITAS_ASSIGN(const GraphIndex index, GraphIndex::build(model));
-    for (const auto& input : onnx_model::describe_inputs(model))
+    PARITAS_ASSIGN(const ModelNames names, names_of_model(side.model));
+    for (const NamedPort& input : names.inputs)
       subjects.emplace_back(input.name, Role::kInput, std::string(), input.dtype);
-    for (const auto& output : onnx_model::describe_outputs(model))
+    std::vector<std::string> outputs;
+    for (const NamedPort& output : names.outputs) {
       subjects.emplace_back(output.name, Role::kOutput, std::string(), output.dtype);
+      outputs.push_back(output.name);
+    }
     std::vector<bool> used(plan_.project.marks.size(), false);
-    for (const auto& node : index.nodes())
-      for (const auto& tensor : node.outputs) {
-        bool marked = false;
-        for (size_t i = 0; i < used.size(); ++i)
-          if (plan_.project.marks[i] == "all" || glob_match(plan_.project.marks[i], tensor)) used[i] = marked = true;
-        if (marked && !index.is_output(tensor))
-          subjects.emplace_back(tensor, Role::kIntermediate, std::string(), std::nullopt);
-      }
+    for (const std::string& tensor : names.tensors) {
+      bool marked = false;
+      for (size_t i = 0; i < used.size(); ++i)
+        if (plan_.project.marks[i] == "all" || glob_match(plan_.project.marks[i], tensor)) used[i] = marked = true;
+      if (marked && !holds(outputs, tensor))
+        subjects.emplace_back(tensor, Role::kIntermediate, std::string(), std::nullopt);
+    }
     for (size_t i = 0; i < used.size(); ++i)
       if (!used[i])
         return usage_error(plan_.project.subject + ", [targets]",
@@ -214,9 +228,8 @@ class Planner {
     if (side.package)
       for (const NamedTensors& sample : plan_.inputs.samples) PARITAS_TRY(check_package_inputs(*side.package, sample));
     if (!side.target) return {};
-    PARITAS_ASSIGN(const Model model, Model::load(side.model));
     for (const NamedTensors& sample : plan_.inputs.samples) {
-      auto fits = check_inputs(model, sample);
+      auto fits = check_fed_inputs(side.model, sample);
       // What is said about --input belongs to the command line.
       if (!fits) return usage_error(plan_.project.subject, fits.error().cause, "correct it under [inputs]");
     }
@@ -259,10 +272,11 @@ class Planner {
 
   Status check_size_probe(const SizeProbeStep& probe) const {
     const std::string where = plan_.project.subject + ", step \"size-probe\"";
-    PARITAS_ASSIGN(const Model model, Model::load(plan_.reference.model));
+    PARITAS_ASSIGN(const ModelNames names, names_of_model(plan_.reference.model));
+    if (names.tflite) return usage_error(where, "looks into ONNX models only", "leave the step out");
     std::vector<std::string> inputs, outputs;
-    for (const auto& input : onnx_model::describe_inputs(model)) inputs.push_back(input.name);
-    for (const auto& output : onnx_model::describe_outputs(model)) outputs.push_back(output.name);
+    for (const NamedPort& input : names.inputs) inputs.push_back(input.name);
+    for (const NamedPort& output : names.outputs) outputs.push_back(output.name);
     if (!holds(inputs, probe.input))
       return usage_error(where, fmt::format("the model has no input \"{}\"", probe.input), "it has: " + joined(inputs));
     if (!holds(outputs, probe.boxes))

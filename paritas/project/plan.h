@@ -20,11 +20,17 @@ struct PlannedSide {
   bool runs() const { return target || package; }
 };
 
+struct FurtherSide {
+  std::string name;
+  PlannedSide side;
+};
+
 struct CheckPlan {
   Project project;
   ProjectFiles files;
   PreparedInputs inputs;
   PlannedSide reference, device;
+  std::vector<FurtherSide> further;
   Path model;                                          // reference's; empty: none
   std::map<std::string, std::vector<int64_t>> labels;  // by task
   std::vector<ProbeMatch> probes;

@@ -33,6 +33,20 @@ Status read_model(const Json& json, const std::string& where, ProjectModel& mode
   return reader.finish();
 }
 
+// [targets.further]: name = target.
+Status read_further(const Json& json, Project& project) {
+  const std::string where = project.subject + ", [targets.further]";
+  if (!json.is_object()) return usage_error(where, "must be a table", "for example: builtin = \"tflite:builtin\"");
+  for (const auto& [name, target] : json.items()) {
+    if (!target.is_string() || target.get_ref<const std::string&>().empty())
+      return usage_error(where, fmt::format("\"{}\" must be a target", name), "for example: \"tflite:builtin\"");
+    if (name == "reference" || name == "device")
+      return usage_error(where, fmt::format("\"{}\" stands under [targets]", name));
+    project.further.push_back({name, {target.get<std::string>(), std::nullopt}});
+  }
+  return {};
+}
+
 // [targets] and [recordings] together: each side stands in exactly one of them.
 Status read_sides(SpecReader& root, Project& project) {
   const std::pair<const char*, ProjectSide*> sides[] = {{"reference", &project.reference}, {"device", &project.device}};
@@ -41,6 +55,7 @@ Status read_sides(SpecReader& root, Project& project) {
     PARITAS_ASSIGN(SpecReader reader, table(*targets, where));
     for (const auto& [key, side] : sides) PARITAS_TRY(reader.text(key, side->target));
     PARITAS_TRY(reader.texts("marks", project.marks));
+    if (const Json* further = reader.raw("further")) PARITAS_TRY(read_further(*further, project));
     PARITAS_TRY(reader.finish());
   }
   if (const Json* recordings = root.raw("recordings")) {

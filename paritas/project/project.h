@@ -58,6 +58,12 @@ struct ProjectSide {
   std::optional<ProjectRecording> recording;
 };
 
+// Beside reference and device: the board's CPU, another version of the runtime.
+struct NamedSide {
+  std::string name;
+  ProjectSide side;
+};
+
 struct ProjectOutput {
   std::string name;
   std::string role;                          // empty: none
@@ -113,6 +119,7 @@ struct Project {
   ProjectModel model;
   std::vector<ProjectInput> inputs;
   ProjectSide reference, device;
+  std::vector<NamedSide> further;
   std::vector<std::string> marks;  // intermediates to record in runs
   std::vector<ProjectOutput> outputs;
   PairingRules pairing;
@@ -130,7 +137,10 @@ struct Project {
     return std::any_of(inputs.begin(), inputs.end(),
                        [](const ProjectInput& input) { return input.source != InputSource::kNone; });
   }
-  bool runs_anything() const { return !reference.target.empty() || !device.target.empty(); }
+  bool runs_anything() const {
+    return !reference.target.empty() || !device.target.empty() ||
+           std::any_of(further.begin(), further.end(), [](const NamedSide& f) { return !f.side.target.empty(); });
+  }
 };
 
 // Roles that [outputs.NAME] may declare: a misspelt one would leave its gates without effect.

@@ -1,12 +1,13 @@
 // What a check yields. Plain data; units as in the parts that it is made of.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
-#include "paritas/compare/types.h"
+#include "paritas/compare/many.h"
 #include "paritas/image/pipeline.h"
 #include "paritas/locate/types.h"
 #include "paritas/task/classification.h"
@@ -72,6 +73,20 @@ struct StepResult {
   std::optional<SizeProbeResult> size_probe;
 };
 
+// Every side of a check with more than two, and every pair of them.
+struct CheckedSide {
+  std::string name;     // "reference", "device", or as declared
+  std::string subject;  // target as given, or path
+  RunInfo info;
+};
+
+struct AllSides {
+  std::map<std::string, std::string> files;  // of samples, by their ids: what they were made of
+  std::vector<CheckedSide> sides;  // reference, device, then as declared
+  ManyResult many;                 // of sides[i] and sides[k], in its order
+  std::vector<std::vector<TaskResult>> tasks;  // of each pair
+};
+
 struct ProbeMatch {
   std::string position;  // as declared: a node, a tensor, or a pattern
   uint64_t matches = 0;  // nodes and tensors of the model
@@ -88,6 +103,7 @@ struct CheckResult {
   std::vector<CheckedInput> inputs;
   CompareResult comparison;
   std::vector<TaskResult> tasks;
+  std::optional<AllSides> all_sides;  // with further sides than reference and device
   std::vector<StepResult> steps;
   std::vector<ProbeMatch> probes;  // declared positions and what they are in the model; in the user's order
   std::vector<std::string> notes;

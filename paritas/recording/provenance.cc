@@ -100,6 +100,24 @@ Result<TensorInfo> tensor_from_json(const Json& json, const std::string& subject
   return tensor;
 }
 
+Json plan_to_json(const std::vector<PlannedPart>& plan) {
+  Json array = Json::array();
+  for (const PlannedPart& part : plan) array.push_back({{"where", part.where}, {"nodes", part.nodes}});
+  return array;
+}
+
+Result<std::vector<PlannedPart>> plan_from_json(const Json& json, const std::string& subject) {
+  PARITAS_ASSIGN(const Json* array, json_array(json, "plan", subject));
+  std::vector<PlannedPart> plan;
+  for (const Json& entry : *array) {
+    PlannedPart part;
+    PARITAS_ASSIGN(part.where, json_string(entry, "where", subject));
+    part.nodes = texts_or_empty(entry, "nodes");
+    plan.push_back(std::move(part));
+  }
+  return plan;
+}
+
 }  // namespace
 
 Result<PlacementCounts> placement_from_json(const Json& json, const std::string& subject) {
@@ -162,6 +180,7 @@ Json to_json(const RunInfo& info) {
                    {"ir_version", info.ir_version},
                    {"opsets", info.opsets},
                    {"producer", info.producer}};
+  if (!info.model_sha256_after.empty()) json["model"]["sha256_after"] = info.model_sha256_after;
   json["target"] = info.target;
   json["provider"] = info.provider;
   json["options"] = info.options;
@@ -177,6 +196,8 @@ Json to_json(const RunInfo& info) {
   json["start"] = info.start;
   json["seconds"] = info.seconds;
   if (info.placement) json["placement"] = to_json(*info.placement);
+  if (!info.plan.empty()) json["plan"] = plan_to_json(info.plan);
+  if (info.steps > 0) json["steps"] = info.steps;
   Json tensors = Json::array();
   for (const TensorInfo& tensor : info.tensors) tensors.push_back(tensor_to_json(tensor));
   json["tensors"] = std::move(tensors);
@@ -193,6 +214,7 @@ Result<RunInfo> run_info_from_json(const Json& json, const std::string& subject)
   PARITAS_ASSIGN(const Json* model, json_object(json, "model", subject));
   info.model_path = text_or_empty(*model, "path");
   info.model_sha256 = text_or_empty(*model, "sha256");
+  info.model_sha256_after = text_or_empty(*model, "sha256_after");
   info.producer = text_or_empty(*model, "producer");
   if (model->contains("ir_version")) {
     PARITAS_ASSIGN(info.ir_version, json_int(*model, "ir_version", subject));
@@ -221,6 +243,12 @@ Result<RunInfo> run_info_from_json(const Json& json, const std::string& subject)
   if (auto it = json.find("seconds"); it != json.end() && it->is_number()) info.seconds = it->get<double>();
   if (json.contains("placement")) {
     PARITAS_ASSIGN(info.placement, placement_from_json(json["placement"], subject));
+  }
+  if (json.contains("plan")) {
+    PARITAS_ASSIGN(info.plan, plan_from_json(json, subject));
+  }
+  if (json.contains("steps")) {
+    PARITAS_ASSIGN(info.steps, json_uint(json, "steps", subject));
   }
   PARITAS_ASSIGN(const Json* tensors, json_array(json, "tensors", subject));
   for (const Json& entry : *tensors) {

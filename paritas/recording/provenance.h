@@ -53,10 +53,17 @@ struct LibraryRecord {
   std::string sha256_after;   // after the last run
 };
 
+// Nodes that one place runs as one: a delegate's or provider's partition.
+struct PlannedPart {
+  std::string where;               // provider or delegate
+  std::vector<std::string> nodes;  // in the order of the model
+};
+
 struct RunInfo {
   std::string tool_version;
   std::string model_path;
   std::string model_sha256;
+  std::string model_sha256_after;  // after the last run; empty: not known
   int64_t ir_version = 0;
   std::map<std::string, int64_t> opsets;
   std::string producer;
@@ -75,6 +82,9 @@ struct RunInfo {
   std::string start;                      // ISO 8601, UTC
   double seconds = 0;
   std::optional<PlacementCounts> placement;
+  std::vector<PlannedPart> plan;  // partitions, then what is left, by place; empty: not known
+  // Calls of a network that keeps a state, in every sample: first axes hold them one behind the other. 0: one call.
+  uint64_t steps = 0;
   std::vector<TensorInfo> tensors;
 
   const TensorInfo* find(const std::string& name) const;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "paritas/project/check.h"
+#include "paritas/report/all_sides_report.h"
 #include "paritas/report/cross_matrix_report.h"
 #include "paritas/report/reports.h"
 #include "paritas/report/visible.h"
@@ -113,6 +114,7 @@ std::string terminal(const CheckResult& result, const Style& style) {
     out += fmt::format("Ran on     {} of {} nodes on {}{}\n", placement->on(placement->requested), placement->total(),
                        placement->requested, simulated_note(result.comparison.device_info));
   out += tasks_text(result, style) + steps_text(result, style) + "\n";
+  if (result.all_sides) out += all_sides_text(*result.all_sides, style);
   const CompareResult& comparison = result.comparison;
   out += comparison_table(comparison, style);
   for (const auto* notes : {&result.notes, &comparison.notes})

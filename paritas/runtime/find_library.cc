@@ -16,6 +16,11 @@ namespace fs = std::filesystem;
 
 constexpr const char* kOrtName = "libonnxruntime.so";
 constexpr const char* kQnnName = "libonnxruntime_providers_qnn.so";
+// The C library of a build of one's own, and the one that Maven Central has (org.bytedeco:tensorflow-lite).
+constexpr const char* kTfliteNames[] = {"libtensorflowlite_c.so", "libjnitensorflowlite.so"};
+constexpr const char* kInstallTflite =
+    "take libjnitensorflowlite.so out of Maven's org.bytedeco:tensorflow-lite:2.21.0-1.5.14, or build "
+    "libtensorflowlite_c.so, and set PARITAS_TFLITE to it";
 constexpr const char* kInstallOrt = "install it: pip install onnxruntime==1.32.0, or pass --ort PATH";
 constexpr const char* kInstallQnn = "install it: pip install onnxruntime-qnn==2.7.0, or give library=PATH";
 
@@ -59,8 +64,8 @@ Result<OrtLibrary> given_library(const Path& given) {
 }
 
 // Asks the dynamic loader, which knows its configuration and LD_LIBRARY_PATH, and lets go of the library at once.
-Path from_loader() {
-  void* handle = ::dlopen("libonnxruntime.so.1", RTLD_LAZY | RTLD_LOCAL);
+Path loaded_path(const char* name) {
+  void* handle = ::dlopen(name, RTLD_LAZY | RTLD_LOCAL);
   if (handle == nullptr) return {};
   Path path;
   link_map* map = nullptr;
@@ -77,8 +82,25 @@ Result<OrtLibrary> find_onnxruntime(const RuntimeSearch& search) {
     if (Path found = newest_in(site / "onnxruntime" / "capi"); !found.empty())
       return OrtLibrary{found, "Python environment"};
   }
-  if (Path found = from_loader(); !found.empty()) return OrtLibrary{found, "loader path"};
+  if (Path found = loaded_path("libonnxruntime.so.1"); !found.empty()) return OrtLibrary{found, "loader path"};
   return runtime_error("ONNX Runtime", "was not found in the Python environment nor by the loader", kInstallOrt);
+}
+
+Result<Path> find_tflite(const RuntimeSearch& search, const std::optional<std::string>& given,
+                         const std::string& subject) {
+  std::error_code code;
+  const bool on_demand = given.has_value();
+  if (const Path wanted = given ? *given : search.tflite; !wanted.empty()) {
+    if (fs::is_regular_file(wanted, code)) return fs::absolute(wanted);
+    for (const char* name : kTfliteNames)
+      if (fs::is_regular_file(wanted / name, code)) return fs::absolute(wanted / name);
+    const std::string cause = fmt::format("{} is no library, nor a folder with one", wanted.string());
+    return on_demand ? Result<Path>(usage_error(subject, cause, "check library=PATH"))
+                     : Result<Path>(runtime_error(subject, cause, "check PARITAS_TFLITE"));
+  }
+  for (const char* name : kTfliteNames)
+    if (Path found = loaded_path(name); !found.empty()) return found;
+  return runtime_error(subject, "TensorFlow Lite's C library was not found", kInstallTflite);
 }
 
 Result<Path> find_qnn(const RuntimeSearch& search, const std::optional<std::string>& given,

@@ -127,8 +127,28 @@ Result<DType> decode_dtype(const Json& value) {
   return *dtype;
 }
 
+std::string_view name(RuntimeKind kind) {
+  switch (kind) {
+    case RuntimeKind::kOnnxRuntime:
+      return "onnxruntime";
+    case RuntimeKind::kTflite:
+      return "tflite";
+  }
+  return "";
+}
+
+Result<RuntimeKind> decode_runtime_kind(const Json& object) {
+  PARITAS_ASSIGN(const std::string text, json_string(object, "runtime", kSubject));
+  for (const RuntimeKind kind : {RuntimeKind::kOnnxRuntime, RuntimeKind::kTflite})
+    if (text == name(kind)) return kind;
+  return runtime_error(kSubject, fmt::format("unknown runtime \"{}\"", text));
+}
+
 Json encode(const Target& target) {
   Json json = {{"text", target.spec.text},
+               {"runtime", name(target.runtime)},
+               {"kernels", target.kernels},
+               {"xnnpack", target.xnnpack},
                {"provider", target.provider},
                {"provider_library", target.provider_library},
                {"provider_options", encode_map(target.provider_options)},
@@ -145,6 +165,9 @@ Json encode(const Target& target) {
 Result<Target> decode_target(const Json& json) {
   Target target;
   PARITAS_ASSIGN(target.spec.text, json_string(json, "text", kSubject));
+  PARITAS_ASSIGN(target.runtime, decode_runtime_kind(json));
+  PARITAS_ASSIGN(target.kernels, json_string(json, "kernels", kSubject));
+  PARITAS_ASSIGN(target.xnnpack, decode_bool(json, "xnnpack"));
   PARITAS_ASSIGN(target.provider, json_string(json, "provider", kSubject));
   PARITAS_ASSIGN(target.provider_library, json_string(json, "provider_library", kSubject));
   PARITAS_ASSIGN(target.provider_options, decode_map(json, "provider_options"));

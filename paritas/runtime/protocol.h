@@ -17,6 +17,8 @@
 
 namespace paritas::protocol {
 
+std::string_view name(RuntimeKind kind);
+Result<RuntimeKind> decode_runtime_kind(const Json& object);  // its member "runtime"
 Json encode(const Target& target);
 Result<Target> decode_target(const Json& json);
 

@@ -10,7 +10,9 @@
 #include "paritas/base/sha256.h"
 #include "paritas/runtime/inputs.h"
 #include "paritas/runtime/marked_run.h"
+#include "paritas/runtime/record_tflite.h"
 #include "paritas/runtime/run_info.h"
+#include "paritas/tflite/model.h"
 
 namespace paritas {
 namespace {
@@ -65,28 +67,13 @@ class Recorder {
   }
 
   Result<std::vector<std::string>> choose_marks(const onnx_model::Model& model, const GraphIndex& index) const {
-    std::vector<std::string> marks;
-    const auto dependence = onnx_model::value_dependence(model, index);
-    std::vector<bool> used(request_.marks.size(), false);
+    std::vector<std::string> names;
     for (const auto& node : index.nodes())
-      for (const auto& output : node.outputs) {
-        if (index.is_output(output)) continue;
-        for (size_t i = 0; i < request_.marks.size(); ++i) {
-          const std::string& pattern = request_.marks[i];
-          if (pattern == "none") used[i] = true;
-          const bool all = pattern == "all";
-          if (!(all ? dependence.depends(output) : glob_match(pattern, output))) continue;
-          used[i] = true;
-          marks.push_back(output);
-          break;
-        }
-      }
-    for (size_t i = 0; i < used.size(); ++i)
-      if (!used[i] && request_.marks[i] != "all" && request_.marks[i] != "none")
-        return usage_error("--marks " + request_.marks[i],
-                           fmt::format("no intermediate tensor of {} is called so", model.subject()),
-                           "paritas inspect lists its tensors with --verbose");
-    return marks;
+      for (const auto& output : node.outputs)
+        if (!index.is_output(output)) names.push_back(output);
+    const auto dependence = onnx_model::value_dependence(model, index);
+    return paritas::choose_marks(
+        request_.marks, names, [&](const std::string& tensor) { return dependence.depends(tensor); }, model.subject());
   }
 
   Status run_sample(Runner& runner, const onnx_model::Model& model, const GraphIndex& index,
@@ -145,16 +132,8 @@ class Recorder {
     made.tensors = std::move(info.tensors);
     for (const auto& mark : request_.marks) made.marks += (made.marks.empty() ? "" : " ") + mark;
     if (made.marks.empty()) made.marks = "none";
-    // The libraries that ran must still be the ones that were loaded.
-    if (auto hash = sha256_of_file(made.runtime.path)) made.runtime.sha256_after = *hash;
-    if (!made.provider_library.path.empty())
-      if (auto hash = sha256_of_file(made.provider_library.path)) made.provider_library.sha256_after = *hash;
-    if (request_.portable) {
-      for (std::string* path : {&made.model_path, &made.runtime.path, &made.provider_library.path})
-        *path = Path(*path).filename().string();
-      for (auto& [key, value] : made.options)
-        if (value.find('/') != std::string::npos) value = Path(value).filename().string();
-    }
+    hash_after_run(made);
+    if (request_.portable) forget_folders(made);
     info = std::move(made);
   }
 
@@ -163,6 +142,42 @@ class Recorder {
 
 }  // namespace
 
-Result<RunInfo> record(const RecordRequest& request) { return Recorder(request).run(); }
+Result<std::vector<std::string>> choose_marks(const std::vector<std::string>& patterns,
+                                              const std::vector<std::string>& names,
+                                              const std::function<bool(const std::string&)>& by_all,
+                                              const std::string& subject) {
+  std::vector<std::string> marks;
+  std::vector<bool> used(patterns.size(), false);
+  for (const std::string& tensor : names)
+    for (size_t i = 0; i < patterns.size(); ++i) {
+      if (!(patterns[i] == "all" ? by_all(tensor) : glob_match(patterns[i], tensor))) continue;
+      used[i] = true;
+      marks.push_back(tensor);
+      break;
+    }
+  for (size_t i = 0; i < used.size(); ++i)
+    if (!used[i] && patterns[i] != "all" && patterns[i] != "none")
+      return usage_error("--marks " + patterns[i], fmt::format("no intermediate tensor of {} is called so", subject),
+                         "paritas inspect lists its tensors with --verbose");
+  return marks;
+}
+
+Result<RunInfo> record(const RecordRequest& request) {
+  const bool tflite_model = tflite::is_tflite(request.model);
+  const bool tflite_target = request.target.runtime == RuntimeKind::kTflite;
+  if (tflite_model && !tflite_target)
+    return usage_error(request.target.spec.text, fmt::format("does not run {}, a TFLite model", request.model.string()),
+                       "take tflite:ref, tflite:builtin, tflite:xnnpack or tflite:delegate");
+  if (!tflite_target) {
+    if (request.steps)
+      return usage_error(request.target.spec.text, "keeps no state from call to call", "leave --steps out");
+    return Recorder(request).run();
+  }
+  std::error_code code;
+  if (!tflite_model && std::filesystem::exists(request.model, code))
+    return usage_error(request.target.spec.text, fmt::format("runs TFLite models, and {} is none", request.model.string()),
+                       "take cpu, or another target of ONNX Runtime");
+  return record_tflite(request);
+}
 
 }  // namespace paritas

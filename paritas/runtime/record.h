@@ -19,6 +19,8 @@ struct RecordRequest {
   std::map<std::string, int64_t> dims;
   Target target;
   std::vector<std::string> marks;  // "all", "none", or patterns (exact names, * and ?); empty: none
+  // Inputs hold the calls of a network that keeps a state, one behind the other along their first axes.
+  bool steps = false;
   Path output;
   bool overwrite = false;
   bool portable = false;  // files of this machine by name only: the recording goes to others
@@ -29,7 +31,15 @@ struct RecordRequest {
   std::function<void(const std::string& stage)> progress;
 };
 
-// Returns what was written. Nothing is left at `output` when anything fails.
+// Returns what was written. Nothing is left at `output` when anything fails. An ONNX or a TFLite model, as the target's
+// runtime takes it.
 Result<RunInfo> record(const RecordRequest& request);
+
+// The marks among `names` (intermediate tensors) that the request's patterns choose, in their order; `by_default` tells
+// what "all" means. Errors: a pattern that chooses nothing.
+Result<std::vector<std::string>> choose_marks(const std::vector<std::string>& patterns,
+                                              const std::vector<std::string>& names,
+                                              const std::function<bool(const std::string&)>& by_all,
+                                              const std::string& subject);
 
 }  // namespace paritas

@@ -12,14 +12,19 @@
 namespace paritas {
 
 RunInfo make_run_info(const onnx_model::Model& model, const Target& target, const RuntimeIdentity& identity) {
-  RunInfo info;
-  info.model_path = model.path().string();
-  if (auto hash = sha256_of_file(model.path())) info.model_sha256 = *hash;
+  RunInfo info = make_run_info(model.path(), target, identity);
   info.ir_version = model.proto().ir_version();
   for (const auto& opset : model.proto().opset_import())
     info.opsets[opset.domain().empty() ? "ai.onnx" : opset.domain()] = opset.version();
   info.producer = model.proto().producer_name();
   if (!model.proto().producer_version().empty()) info.producer += " " + model.proto().producer_version();
+  return info;
+}
+
+RunInfo make_run_info(const Path& model, const Target& target, const RuntimeIdentity& identity) {
+  RunInfo info;
+  info.model_path = model.string();
+  if (auto hash = sha256_of_file(model)) info.model_sha256 = *hash;
   info.target = target.spec.text;
   info.provider = target.provider;
   info.options = target.provider_options;
@@ -32,6 +37,10 @@ RunInfo make_run_info(const onnx_model::Model& model, const Target& target, cons
     info.options["simulate.format"] = name(target.simulate->format);
     info.options["simulate.overflow"] = target.simulate->overflow == Overflow::kInfinity ? "inf" : "saturate";
   }
+  if (target.runtime == RuntimeKind::kTflite) {
+    info.options["kernels"] = target.kernels;
+    info.options["xnnpack"] = target.xnnpack ? "yes" : "no";
+  }
   info.optimisation = target.optimisation;
   info.threads = target.threads;
   info.runtime = {identity.version, identity.path.string(), identity.sha256, {}};
@@ -40,6 +49,20 @@ RunInfo make_run_info(const onnx_model::Model& model, const Target& target, cons
   info.notes = target.notes;
   info.host = host_summary();
   return info;
+}
+
+void hash_after_run(RunInfo& info) {
+  for (LibraryRecord* library : {&info.runtime, &info.provider_library})
+    if (!library->path.empty())
+      if (auto hash = sha256_of_file(library->path)) library->sha256_after = *hash;
+  if (auto hash = sha256_of_file(info.model_path)) info.model_sha256_after = *hash;
+}
+
+void forget_folders(RunInfo& info) {
+  for (std::string* path : {&info.model_path, &info.runtime.path, &info.provider_library.path})
+    *path = Path(*path).filename().string();
+  for (auto& [key, value] : info.options)
+    if (value.find('/') != std::string::npos) value = Path(value).filename().string();
 }
 
 PlacementCounts count_assignment(const Target& target, const std::vector<AssignedNode>& assignment, int partitions) {

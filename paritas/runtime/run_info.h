@@ -10,6 +10,13 @@ namespace paritas {
 
 // Everything but start, duration, placement, tensors, tool_version and the hashes after the run.
 RunInfo make_run_info(const onnx_model::Model& model, const Target& target, const RuntimeIdentity& identity);
+// The same without what the model's format tells of the model.
+RunInfo make_run_info(const Path& model, const Target& target, const RuntimeIdentity& identity);
+
+// The libraries that ran must still be the ones that were loaded, and the model what it was: their hashes after the run.
+void hash_after_run(RunInfo& info);
+// Files of this machine by name only.
+void forget_folders(RunInfo& info);
 
 // Nodes by provider, from what a session says that it assigned.
 PlacementCounts count_assignment(const Target& target, const std::vector<AssignedNode>& assignment, int partitions);

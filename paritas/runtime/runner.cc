@@ -88,13 +88,30 @@ Result<RunReply> Session::run_with_errors(const std::vector<std::pair<std::strin
   request.inputs = inputs;
   request.fetch = fetch;
   request.add = differences;
+  return send(request);
+}
+
+Result<RunReply> Session::run_steps(const std::vector<std::pair<std::string, Tensor>>& inputs, uint64_t steps,
+                                    const std::vector<std::string>& fetch) {
+  RunRequest request;
+  request.session = info_.id;
+  request.inputs = inputs;
+  request.fetch = fetch;
+  request.steps = steps;
+  return send(request);
+}
+
+Result<RunReply> Session::send(const RunRequest& request) {
   auto reply = worker_->run(request);
   failed_ = failed_ || !reply;
   return reply;
 }
 
 Result<Runner> Runner::start(const Target& target, const WorkerOptions& options) {
-  PARITAS_ASSIGN(auto worker, Worker::start(options));
+  WorkerOptions of_target = options;
+  of_target.runtime = target.runtime;
+  of_target.library = target.runtime_library;
+  PARITAS_ASSIGN(auto worker, Worker::start(of_target));
   return Runner(target, std::move(worker), options.scratch);
 }
 
@@ -110,7 +127,7 @@ Result<Session> Runner::open(const onnx_model::Model& model, bool op_trace, cons
   return open_with(model, op_trace, profile_folder, {});
 }
 
-Result<Session> Runner::open_file(const Path& file) {
+Result<Session> Runner::open_file(const Path& file, const std::vector<std::string>& fetch) {
   if (target_.simulate) {
     PARITAS_ASSIGN(const auto model, onnx_model::Model::load(file));
     return open(model);
@@ -118,6 +135,7 @@ Result<Session> Runner::open_file(const Path& file) {
   SessionRequest request;
   request.model = std::filesystem::absolute(file);
   request.target = target_;
+  request.fetch = fetch;
   PARITAS_ASSIGN(auto info, worker_->open(request));
   ++opened_;
   return Session(worker_.get(), std::move(info));

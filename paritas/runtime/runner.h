@@ -31,9 +31,13 @@ class Session {
   Result<RunReply> run_with_errors(const std::vector<std::pair<std::string, Tensor>>& inputs,
                                    const std::vector<std::string>& fetch,
                                    const std::vector<std::pair<std::string, Tensor>>& differences);
+  // RunRequest::steps.
+  Result<RunReply> run_steps(const std::vector<std::pair<std::string, Tensor>>& inputs, uint64_t steps,
+                             const std::vector<std::string>& fetch = {});
 
  private:
   friend class Runner;
+  Result<RunReply> send(const RunRequest& request);
   Session(Worker* worker, SessionInfo info) : worker_(worker), info_(std::move(info)) {}
   Worker* worker_;
   SessionInfo info_;
@@ -57,7 +61,8 @@ class Runner {
   Result<Session> open(const onnx_model::Model& model, bool op_trace = false, const Path& profile_folder = {});
 
   // The file as it lies there, external data beside it: what is shipped is what runs. The simulator has to edit it.
-  Result<Session> open_file(const Path& file);
+  // `fetch`: what runs hand out unless told otherwise; empty: the outputs. TFLite sessions hand out intermediates too.
+  Result<Session> open_file(const Path& file, const std::vector<std::string>& fetch = {});
 
   // From now on up to `most` sessions stay open when they are given up, and open() hands one out again when the same
   // graph is asked for (by content, weights included): many samples of one model then open each graph once. Sessions

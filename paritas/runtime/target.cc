@@ -233,6 +233,56 @@ Result<Target> resolve_qnn(const TargetSpec& spec, const RuntimeSearch& search) 
   return target;
 }
 
+Status take_delegate(Options& options, Target& target) {
+  const auto path = options.take("path");
+  if (!path || path->empty())
+    return usage_error(options.subject(), "path=LIBRARY of the delegate is missing",
+                       "for example tflite:delegate,path=/opt/vendor/libdelegate.so");
+  std::error_code code;
+  if (!std::filesystem::is_regular_file(*path, code))
+    return usage_error(options.subject(), fmt::format("the delegate {} is absent", *path), "check path=LIBRARY");
+  target.provider_library = std::filesystem::absolute(*path).string();
+  std::string xnnpack = "no";
+  PARITAS_TRY(take_choice(options, "xnnpack", {"yes", "no"}, xnnpack));
+  target.xnnpack = xnnpack == "yes";
+  return {};
+}
+
+// TensorFlow Lite and its kernels; delegates by their libraries.
+Result<Target> resolve_tflite(const TargetSpec& spec, const RuntimeSearch& search) {
+  static const std::map<std::string, std::string> kKernels = {{"ref", "reference"},
+                                                              {"builtin", "builtin"},
+                                                              {"xnnpack", "builtin"},
+                                                              {"delegate", "builtin"},
+                                                              {"default", "default"}};
+  const auto kernels = kKernels.find(spec.variant);
+  if (kernels == kKernels.end())
+    return usage_error(spec.text, fmt::format("TensorFlow Lite has no kernels \"{}\" here", spec.variant),
+                       "choose tflite:ref, tflite:builtin, tflite:xnnpack, tflite:delegate,path=LIBRARY or "
+                       "tflite:default");
+  Target target;
+  target.runtime = RuntimeKind::kTflite;
+  target.kernels = kernels->second;
+  target.optimisation = "none";  // the interpreter runs the operators of the file
+  target.capabilities.steps = true;
+  Options options(spec);
+  PARITAS_ASSIGN(const Path library, find_tflite(search, options.take("library"), spec.text));
+  target.runtime_library = library.string();
+  PARITAS_TRY(take_threads(options, target));
+  if (spec.variant == "xnnpack") target.xnnpack = true;
+  if (spec.variant == "delegate") {
+    PARITAS_TRY(take_delegate(options, target));
+    target.provider_options = options.take_rest();
+  }
+  target.provider = spec.variant == "delegate" ? kExternalDelegate : target.xnnpack ? kXnnpackName : target.host_kernels();
+  target.capabilities.device = spec.variant == "delegate" || target.xnnpack;
+  PARITAS_TRY(options.none_left());
+  if (spec.variant == "default")
+    target.notes.push_back(
+        "the library's own choice of kernels and delegates: what ran where is known only as far as it shows its plan");
+  return target;
+}
+
 Result<Target> resolve_plugin(const TargetSpec& spec) {
   const std::string example = "for example ort:GGMLExecutionProvider,library=/path/to/libonnxruntime_ggml.so";
   if (spec.variant.empty()) return usage_error(spec.text, "the provider's name is missing", example);
@@ -303,18 +353,24 @@ Result<TargetSpec> TargetSpec::parse(const std::string& text) {
   return spec;
 }
 
+std::string Target::host_kernels() const {
+  return kernels == "reference" ? "TfLiteReference" : kernels == "builtin" ? "TfLiteBuiltin" : "TfLiteDefault";
+}
+
 Result<Target> resolve_target(const TargetSpec& spec, const RuntimeSearch& search) {
   auto resolved = [&]() -> Result<Target> {
     if (spec.name == "cpu") return resolve_cpu(spec);
     if (spec.name == "sim") return resolve_simulator(spec);
     if (spec.name == "qnn") return resolve_qnn(spec, search);
     if (spec.name == "ort") return resolve_plugin(spec);
+    if (spec.name == "tflite") return resolve_tflite(spec, search);
     if (spec.name == "package")
       return usage_error(
           spec.text, "a package is no target of this command",
           "run, compare, verify and bench take its folder; check and locate take package:DIR as the device");
     return usage_error(spec.text, fmt::format("there is no target \"{}\"", spec.name),
-                       "choose cpu, sim:fp16, sim:bf16, qnn:htp or ort:PROVIDER,library=PATH");
+                       "choose cpu, sim:fp16, sim:bf16, qnn:htp, ort:PROVIDER,library=PATH or tflite:ref, builtin, xnnpack, "
+                       "delegate");
   }();
   if (resolved) resolved->spec = spec;
   return resolved;
@@ -345,6 +401,14 @@ std::vector<TargetListing> list_targets(const RuntimeSearch& search) {
                          no_qnn));
   list.push_back(
       listing("ort:PROVIDER,library=PATH", "any ONNX Runtime provider plug-in; its options as key=value", no_runtime));
+  const auto tflite = find_tflite(search, std::nullopt, "tflite");
+  const Error* no_tflite = tflite ? nullptr : &tflite.error();
+  list.push_back(listing("tflite:ref", "TensorFlow Lite's reference kernels; threads=1, library=PATH", no_tflite));
+  list.push_back(listing("tflite:builtin", "its optimised kernels, without any delegate", no_tflite));
+  list.push_back(listing("tflite:xnnpack", "its XNNPACK delegate", no_tflite));
+  list.push_back(listing("tflite:delegate,path=LIBRARY",
+                         "an external delegate; its options as key=value, xnnpack=yes behind it", no_tflite));
+  list.push_back(listing("tflite:default", "whatever the library chooses itself; for old versions of it", no_tflite));
   return list;
 }
 

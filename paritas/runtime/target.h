@@ -24,6 +24,9 @@ struct TargetSpec {
   static Result<TargetSpec> parse(const std::string& text);
 };
 
+inline constexpr const char* kXnnpackName = "TfLiteXNNPackDelegate";  // as it calls itself
+inline constexpr const char* kExternalDelegate = "TfLiteExternalDelegate";
+
 // What a target can do. Code asks this record, never the provider's name.
 struct Capabilities {
   bool mark_intermediates = true;     // any tensor may become a graph output
@@ -36,6 +39,7 @@ struct Capabilities {
   bool cpu_backend = false;           // the provider's own back end computes on the CPU
   bool free_dimensions = true;        // takes graphs with free dimensions
   bool device = false;                // a provider other than the CPU's is asked for: it must take nodes
+  bool steps = false;                 // keeps a state from call to call, on a fresh one for every sample
   bool emulated = false;              // computes what the device would, at the speed of the host
   std::optional<DType> storage_type;  // type in which it keeps float32 tensors; nullopt: as declared
   // Provider options that ask for the highest clock; empty: it has none. For timing only.
@@ -47,9 +51,17 @@ struct SimulatedFormat {
   Overflow overflow = Overflow::kInfinity;
 };
 
+// The library that runs a model. One a worker.
+enum class RuntimeKind { kOnnxRuntime, kTflite };
+
 // Everything that a worker needs to open sessions. Plain data: goes over the control channel as JSON.
 struct Target {
   TargetSpec spec;
+  RuntimeKind runtime = RuntimeKind::kOnnxRuntime;
+  std::string runtime_library;   // where the runtime is not ONNX Runtime, which each worker is given
+  std::string kernels;           // TFLite: "reference", "builtin", or "default", the library's own choice
+  bool xnnpack = false;          // TFLite: behind the external delegate, if there is one, whose library is the provider's
+  std::string host_kernels() const;  // TFLite: what the interpreter's own kernels are called in placements
   std::string provider;          // "CPUExecutionProvider", "QNNExecutionProvider"
   std::string provider_library;  // plug-in provider's path; empty for the CPU
   std::map<std::string, std::string> provider_options;
@@ -65,7 +77,8 @@ struct Target {
 
 // Where libraries are looked for. The cli fills it from flags and the environment; the library itself reads neither.
 struct RuntimeSearch {
-  std::string ort;  // --ort or PARITAS_ORT: a library file or a folder that holds one; may be empty
+  std::string ort;     // --ort or PARITAS_ORT: a library file or a folder that holds one; may be empty
+  std::string tflite;  // PARITAS_TFLITE: the same for TensorFlow Lite's C library
   std::vector<Path> python_site_folders;  // site-packages of the active Python environment(s), in order
   // For the parts of packages, which name no library: provider -> the user's own.
   std::map<std::string, Path> provider_libraries;

@@ -206,10 +206,13 @@ Result<std::unique_ptr<Worker>> Worker::start(const WorkerOptions& options) {
   Impl& state = *impl;
   PARITAS_TRY(state.launch());
   std::unique_ptr<Worker> worker(new Worker(std::move(impl)));
-  PARITAS_ASSIGN(
-      const Json reply,
-      state.ask({{"op", "hello"}, {"onnxruntime", options.onnxruntime.string()}, {"scratch", options.scratch.string()}},
-                "loading ONNX Runtime"));
+  const bool onnx = options.runtime == RuntimeKind::kOnnxRuntime;
+  const Path& library = onnx ? options.onnxruntime : options.library;
+  PARITAS_ASSIGN(const Json reply, state.ask({{"op", "hello"},
+                                              {"runtime", protocol::name(options.runtime)},
+                                              {"library", library.string()},
+                                              {"scratch", options.scratch.string()}},
+                                             onnx ? "loading ONNX Runtime" : "loading the runtime"));
   PARITAS_ASSIGN(state.identity.version, json_string(reply, "version", kSubject));
   PARITAS_ASSIGN(state.identity.path, json_string(reply, "path", kSubject));
   state.runtime_hash = library_hash(state.identity.path);
@@ -262,6 +265,7 @@ Result<RunReply> Worker::run(const RunRequest& request) {
                         {"session", request.session},
                         {"inputs", protocol::encode_tensors(inputs)},
                         {"fetch", protocol::encode_names(request.fetch)},
+                        {"steps", request.steps},
                         {"perturb", protocol::encode_tensors(perturb)},
                         {"add", protocol::encode_tensors(add)},
                         {"output", output.string()}};

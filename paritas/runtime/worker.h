@@ -19,7 +19,9 @@ namespace paritas {
 struct WorkerOptions {
   Path executable;                    // the paritas binary; started as `paritas worker --control READ WRITE`
   Path scratch;                       // folder for tensors and captured output; private to this worker
-  Path onnxruntime;                   // library to load
+  Path onnxruntime;                   // library to load, unless `runtime` is another
+  RuntimeKind runtime = RuntimeKind::kOnnxRuntime;
+  Path library;                       // of another runtime
   std::chrono::seconds timeout{600};  // for one request; a worker that does not answer is killed
 };
 
@@ -68,6 +70,9 @@ struct RunRequest {
   int session = 0;
   std::vector<std::pair<std::string, Tensor>> inputs;  // file-backed or in memory (then written to scratch first)
   std::vector<std::string> fetch;                      // empty: all outputs of the session
+  // > 0: so many calls in order, on a fresh state. Inputs hold them one behind the other along their first axis, and so
+  // do the outputs. 0: one call.
+  uint64_t steps = 0;
   // Keys of Perturb operators (sim/simulate.h) that are active in this run, and what they hand on instead of their
   // input: same type and shape, else the run fails. Every other Perturb hands its input on. Injection at Perturb nodes
   // (make_perturbable), by key: the tensor is replaced by `perturb`, or `add` is added to it.

@@ -15,9 +15,9 @@
 
 #include "paritas/runtime/line_channel.h"
 #include "paritas/runtime/ort/chain.h"
-#include "paritas/runtime/ort/library.h"
 #include "paritas/runtime/ort/session.h"
 #include "paritas/runtime/protocol.h"
+#include "paritas/runtime/tflite/session.h"
 #include "paritas/runtime/worker.h"
 
 namespace paritas {
@@ -64,22 +64,32 @@ class Server {
 
  private:
   Result<Json> hello(const Json& request) {
-    if (environment_ != nullptr) return runtime_error(kSubject, "ONNX Runtime is loaded already");
-    PARITAS_ASSIGN(const std::string path, json_string(request, "onnxruntime", kSubject));
+    if (backend_ != nullptr) return runtime_error(kSubject, "a runtime is loaded already");
+    PARITAS_ASSIGN(const std::string library, json_string(request, "library", kSubject));
+    PARITAS_ASSIGN(const RuntimeKind kind, protocol::decode_runtime_kind(request));
     // Runtimes leave files in the folder for temporary files; ours goes when the command ends. No thread runs yet that
     // reads the environment.
     PARITAS_ASSIGN(const std::string scratch, json_string(request, "scratch", kSubject));
     ::setenv("TMPDIR", scratch.c_str(), 1);
-    PARITAS_ASSIGN(const ort::LibraryInfo library, ort::load_library(path));
-    PARITAS_ASSIGN(environment_, ort::Environment::create());
-    return Json{{"version", library.version}, {"path", library.path.string()}};
+    PARITAS_ASSIGN(backend_, load(kind, library, scratch));
+    return Json{{"version", backend_->version()}, {"path", backend_->path().string()}};
+  }
+
+  static Result<std::unique_ptr<Backend>> load(RuntimeKind kind, const Path& library, const Path& scratch) {
+    switch (kind) {
+      case RuntimeKind::kOnnxRuntime:
+        return ort::Environment::create(library);
+      case RuntimeKind::kTflite:
+        return tflite::load_backend(library, scratch);
+    }
+    return runtime_error(kSubject, "unknown runtime");
   }
 
   Result<Json> open(const Json& request) {
-    if (environment_ == nullptr) return runtime_error(kSubject, "ONNX Runtime is not loaded");
+    if (backend_ == nullptr) return runtime_error(kSubject, "no runtime is loaded");
     PARITAS_ASSIGN(const SessionRequest wanted, protocol::decode_session_request(request));
     PARITAS_ASSIGN(const std::string trace_folder, json_string(request, "trace_folder", kSubject));
-    PARITAS_ASSIGN(auto session, environment_->open(wanted, trace_folder));
+    PARITAS_ASSIGN(auto session, backend_->open(wanted, trace_folder));
     SessionInfo info = session->info();
     info.id = next_++;
     sessions_[info.id] = std::move(session);
@@ -89,21 +99,22 @@ class Server {
   Result<Json> run(const Json& request) {
     PARITAS_ASSIGN(const auto found, find(request));
     PARITAS_ASSIGN(const Json* input_list, json_array(request, "inputs", kSubject));
-    PARITAS_ASSIGN(const auto inputs, protocol::decode_tensors(*input_list));
+    BackendSession::Order order;
+    PARITAS_ASSIGN(order.inputs, protocol::decode_tensors(*input_list));
     PARITAS_ASSIGN(const Json* perturb_list, json_array(request, "perturb", kSubject));
     PARITAS_ASSIGN(const Json* add_list, json_array(request, "add", kSubject));
-    ort::Injection injection;
-    PARITAS_ASSIGN(injection.replace, protocol::decode_tensors(*perturb_list));
-    PARITAS_ASSIGN(injection.add, protocol::decode_tensors(*add_list));
-    PARITAS_ASSIGN(const auto fetch, protocol::decode_names(request, "fetch"));
+    PARITAS_ASSIGN(order.injection.replace, protocol::decode_tensors(*perturb_list));
+    PARITAS_ASSIGN(order.injection.add, protocol::decode_tensors(*add_list));
+    PARITAS_ASSIGN(order.fetch, protocol::decode_names(request, "fetch"));
+    PARITAS_ASSIGN(order.steps, json_uint(request, "steps", kSubject));
     PARITAS_ASSIGN(const std::string output, json_string(request, "output", kSubject));
-    PARITAS_ASSIGN(const ort::Session::Ran ran, found->second->run(inputs, fetch, injection, output));
+    PARITAS_ASSIGN(const BackendSession::Ran ran, found->second->run(order, output));
     return Json{{"seconds", ran.seconds}, {"outputs", encode_outputs(ran.outputs)}};
   }
 
-  static Json encode_outputs(const std::vector<ort::StoredOutput>& outputs) {
+  static Json encode_outputs(const std::vector<StoredOutput>& outputs) {
     Json array = Json::array();
-    for (const ort::StoredOutput& each : outputs)
+    for (const StoredOutput& each : outputs)
       array.push_back(Json::array({each.name, name(each.dtype), each.shape, each.offset}));
     return array;
   }
@@ -113,7 +124,10 @@ class Server {
     std::vector<ort::Session*> sessions;
     for (const ChainLink& link : wanted.chain) {
       PARITAS_ASSIGN(const auto found, find(Json{{"session", link.session}}));
-      sessions.push_back(found->second.get());
+      auto* session = dynamic_cast<ort::Session*>(found->second.get());
+      if (session == nullptr)
+        return usage_error(kSubject, "only sessions of ONNX Runtime can be timed", "time an ONNX model");
+      sessions.push_back(session);
     }
     PARITAS_ASSIGN(const std::string output, json_string(request, "output", kSubject));
     PARITAS_ASSIGN(const ort::ChainTimes times, ort::time_chain(sessions, wanted, output + ".first", output + ".last"));
@@ -138,7 +152,7 @@ class Server {
     return Json::object();
   }
 
-  using Sessions = std::map<int64_t, std::unique_ptr<ort::Session>>;
+  using Sessions = std::map<int64_t, std::unique_ptr<BackendSession>>;
   Result<Sessions::iterator> find(const Json& request) {
     PARITAS_ASSIGN(const int64_t id, json_int(request, "session", kSubject));
     auto found = sessions_.find(id);
@@ -146,7 +160,7 @@ class Server {
     return found;
   }
 
-  std::unique_ptr<ort::Environment> environment_;  // outlives the sessions
+  std::unique_ptr<Backend> backend_;  // outlives the sessions
   Sessions sessions_;
   int next_ = 1;
 };

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "paritas/runtime/ort/library.h"
 #include "paritas/runtime/ort/session_impl.h"
 #include "paritas/runtime/sim/operators.h"
 
@@ -112,6 +113,7 @@ Ort::Session open_session(const Ort::Env& env, const SessionRequest& request, Or
 }  // namespace
 
 struct Environment::Impl {
+  LibraryInfo runtime;
   Ort::Env env{ORT_LOGGING_LEVEL_ERROR, "paritas"};
   struct Plugin {
     Path library;
@@ -185,15 +187,21 @@ Status Environment::Impl::append_provider(Ort::SessionOptions& options, const Se
 Environment::Environment(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Environment::~Environment() = default;
 
-Result<std::unique_ptr<Environment>> Environment::create() {
+std::string Environment::version() const { return impl_->runtime.version; }
+Path Environment::path() const { return impl_->runtime.path; }
+
+Result<std::unique_ptr<Environment>> Environment::create(const Path& library) {
+  PARITAS_ASSIGN(LibraryInfo loaded, load_library(library));
   return guarded("ONNX Runtime", "starting", [&]() -> Result<std::unique_ptr<Environment>> {
-    return std::unique_ptr<Environment>(new Environment(std::make_unique<Impl>()));
+    auto impl = std::make_unique<Impl>();
+    impl->runtime = std::move(loaded);
+    return std::unique_ptr<Environment>(new Environment(std::move(impl)));
   });
 }
 
-Result<std::unique_ptr<Session>> Environment::open(const SessionRequest& request, const Path& trace_folder) {
+Result<std::unique_ptr<BackendSession>> Environment::open(const SessionRequest& request, const Path& trace_folder) {
   const std::string doing = fmt::format("opening a session on {}", request.target.spec.text);
-  return guarded(request.model.string(), doing, [&]() -> Result<std::unique_ptr<Session>> {
+  return guarded(request.model.string(), doing, [&]() -> Result<std::unique_ptr<BackendSession>> {
     std::error_code code;
     if (!std::filesystem::is_regular_file(request.model, code))
       return input_error(request.model.string(), "no such file", "check the path");
@@ -221,7 +229,7 @@ Result<std::unique_ptr<Session>> Environment::open(const SessionRequest& request
     describe_assignment(impl->session, provider, impl->info);
     if (!trace_folder.empty()) impl->info.op_traces = files_below(trace_folder);
     PARITAS_ASSIGN(impl->fetch, impl->checked_fetch(request.fetch));
-    return std::unique_ptr<Session>(new Session(std::move(impl)));
+    return std::unique_ptr<BackendSession>(new Session(std::move(impl)));
   });
 }
 

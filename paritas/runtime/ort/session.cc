@@ -1,11 +1,9 @@
 #include "paritas/runtime/ort/session.h"
 
-#include <algorithm>
 #include <chrono>
 #include <map>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "paritas/runtime/ort/session_impl.h"
 #include "paritas/runtime/ort/values.h"
@@ -13,27 +11,6 @@
 
 namespace paritas::ort {
 namespace {
-
-using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
-
-Status check_inputs(const NamedTensors& inputs, const SessionInfo& info, const std::string& subject) {
-  std::vector<std::string> known;
-  for (const PortInfo& port : info.inputs) known.push_back(port.name);
-  std::vector<std::string> given;
-  for (const auto& [name, tensor] : inputs) {
-    if (std::find(known.begin(), known.end(), name) == known.end())
-      return input_error(subject, fmt::format("has no input \"{}\"", name),
-                         fmt::format("its inputs are {}", fmt::join(known, ", ")));
-    if (std::find(given.begin(), given.end(), name) != given.end())
-      return input_error(subject, fmt::format("the input \"{}\" was given twice", name));
-    given.push_back(name);
-  }
-  for (const std::string& name : known) {
-    if (std::find(given.begin(), given.end(), name) == given.end())
-      return input_error(subject, fmt::format("the input \"{}\" is missing", name), "give a tensor for it");
-  }
-  return {};
-}
 
 Result<sim::ActivePerturbations::Table> active_table(const Injection& injection) {
   sim::ActivePerturbations::Table table;
@@ -67,13 +44,16 @@ Result<std::vector<std::string>> Session::Impl::checked_fetch(const std::vector<
   return names;
 }
 
-Result<Session::Ran> Session::run(const NamedTensors& inputs, const std::vector<std::string>& wanted,
-                                  const Injection& injection, const Path& file) {
+Result<Session::Ran> Session::run(const Order& order, const Path& file) {
   return guarded(impl_->subject, fmt::format("running on {}", impl_->target), [&]() -> Result<Ran> {
-    PARITAS_TRY(check_inputs(inputs, impl_->info, impl_->subject));
+    const auto& inputs = order.inputs;
+    PARITAS_TRY(check_ports(inputs, impl_->info, impl_->subject));
+    if (order.steps > 0)
+      return usage_error(impl_->subject, "steps are for networks that keep a state inside, as TFLite models can",
+                         "feed the state through its own inputs, a sample a call");
     std::vector<std::string> fetch = impl_->fetch;
-    if (!wanted.empty()) {
-      PARITAS_ASSIGN(fetch, impl_->checked_fetch(wanted));
+    if (!order.fetch.empty()) {
+      PARITAS_ASSIGN(fetch, impl_->checked_fetch(order.fetch));
     }
     std::vector<Fed> fed(inputs.size());
     std::vector<const char*> input_names, output_names;
@@ -84,7 +64,7 @@ Result<Session::Ran> Session::run(const NamedTensors& inputs, const std::vector<
       input_values.push_back(std::move(fed[i].value));
     }
     for (const std::string& name : fetch) output_names.push_back(name.c_str());
-    PARITAS_ASSIGN(auto active, active_table(injection));
+    PARITAS_ASSIGN(auto active, active_table(order.injection));
     const sim::ActivePerturbations scope(std::move(active));
     const auto start = std::chrono::steady_clock::now();
     std::vector<Ort::Value> outputs = impl_->session.Run(Ort::RunOptions{}, input_names.data(), input_values.data(),

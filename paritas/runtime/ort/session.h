@@ -6,37 +6,17 @@
 #include <utility>
 #include <vector>
 
-#include "paritas/runtime/worker.h"
+#include "paritas/runtime/backend.h"
 
 namespace paritas::ort {
 
-// Where one output lies in the file that run() wrote.
-struct StoredOutput {
-  std::string name;
-  DType dtype = DType::kF32;
-  Shape shape;
-  uint64_t offset = 0;  // bytes; a multiple of 64, so that a mapping of it is aligned for any type
-};
-
-// What Perturb nodes do in one run, by key.
-struct Injection {
-  std::vector<std::pair<std::string, Tensor>> replace;
-  std::vector<std::pair<std::string, Tensor>> add;
-};
-
-class Session {
+class Session : public BackendSession {
  public:
-  ~Session();
-  const SessionInfo& info() const;
-
-  struct Ran {
-    std::vector<StoredOutput> outputs;
-    double seconds = 0;  // Run() alone
-  };
-  // Runs and writes the outputs one behind the other to `file`; each output is freed when it was written. `fetch`
-  // empty: what the session was opened for. Inputs are used where they lie when they are aligned for their type.
-  Result<Ran> run(const std::vector<std::pair<std::string, Tensor>>& inputs, const std::vector<std::string>& fetch,
-                  const Injection& injection, const Path& file);
+  ~Session() override;
+  const SessionInfo& info() const override;
+  // Each output is freed when it was written. Inputs are used where they lie when they are aligned for their type.
+  // Steps are refused: a state goes through inputs and outputs of its own here.
+  Result<Ran> run(const Order& order, const Path& file) override;
 
  private:
   friend class Environment;
@@ -46,13 +26,14 @@ class Session {
   std::unique_ptr<Impl> impl_;
 };
 
-// ONNX Runtime's environment with the provider libraries registered so far. Make one, after load_library().
-class Environment {
+// ONNX Runtime's environment with the provider libraries registered so far. Make one a process.
+class Environment : public Backend {
  public:
-  static Result<std::unique_ptr<Environment>> create();
-  ~Environment();
-  // `trace_folder`: empty folder for the provider's op trace when the request asks for one.
-  Result<std::unique_ptr<Session>> open(const SessionRequest& request, const Path& trace_folder);
+  static Result<std::unique_ptr<Environment>> create(const Path& library);
+  ~Environment() override;
+  std::string version() const override;
+  Path path() const override;
+  Result<std::unique_ptr<BackendSession>> open(const SessionRequest& request, const Path& trace_folder) override;
 
  private:
   struct Impl;

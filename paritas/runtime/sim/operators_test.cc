@@ -23,7 +23,7 @@ class Operators : public runtime_test::WorkerTest {
                        const std::vector<std::pair<std::string, Tensor>>& perturb = {}) {
     if (worker_ == nullptr) worker_ = start();
     PARITAS_ASSIGN(session_, worker_->open({model.save(folder()), {}, target("cpu"), {}, false}));
-    return worker_->run({session_.id, inputs, {}, perturb});
+    return worker_->run({session_.id, inputs, {}, 0, perturb});
   }
   void TearDown() override {
     worker_.reset();

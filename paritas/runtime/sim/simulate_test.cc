@@ -26,7 +26,7 @@ class Simulate : public runtime_test::WorkerTest {
     PARITAS_ASSIGN(const auto saved, model.save(folder(), "edited"));
     PARITAS_ASSIGN(auto worker, Worker::start(options()));
     PARITAS_ASSIGN(const SessionInfo session, worker->open({saved.model, {}, target("cpu"), {}, false}));
-    return worker->run({session.id, inputs, {}, perturb});
+    return worker->run({session.id, inputs, {}, 0, perturb});
   }
 
   static int count_of(const ::onnx::GraphProto& graph, const std::string& op) {

@@ -65,9 +65,10 @@ class Check {
         worker_.onnxruntime = library.path;
       }
     }
-    sides_ = {{"reference", &plan_.reference, {}, {}}, {"device", &plan_.device, {}, {}}};
-    for (FurtherSide& further : plan_.further) sides_.push_back({further.name, &further.side, {}, {}});
-    for (const Side& side : sides_) PARITAS_TRY(run_side(side.name, *side.planned));
+    sides_ = {{"reference", &plan_.reference, Feed::kDeclared, {}, {}},
+              {"device", &plan_.device, Feed::kDeclared, {}, {}}};
+    for (FurtherSide& further : plan_.further) sides_.push_back({further.name, &further.side, further.feed, {}, {}});
+    for (const Side& side : sides_) PARITAS_TRY(run_side(side.name, *side.planned, plan_.inputs.of(side.feed)));
     for (size_t i = 1; i < sides_.size(); ++i) PARITAS_TRY(pair_side(sides_[i]));
     PARITAS_ASSIGN(result_.comparison, compare(0, 1));
     VerdictBuilder inputs, tasks;
@@ -92,6 +93,7 @@ class Check {
   struct Side {
     std::string name;
     PlannedSide* planned;
+    Feed feed;
     Quantisations quantisation;  // declared, by this side's names
     Renames renames;             // this side's names in the reference's words
   };
@@ -128,10 +130,10 @@ class Check {
     return tl::make_unexpected(std::move(info).error());
   }
 
-  Status run_package(const std::string& which, PlannedSide& side) {
+  Status run_package(const std::string& which, PlannedSide& side, const std::vector<NamedTensors>& samples) {
     RecordPackageRequest request;
     request.package = &*side.package;
-    request.samples = plan_.inputs.samples;
+    request.samples = samples;
     request.search = request_.search;
     request.output = side.open.path;
     request.worker = worker_;
@@ -141,12 +143,12 @@ class Check {
     return take_run(which, side, record_package(request));
   }
 
-  Status run_side(const std::string& which, PlannedSide& side) {
-    if (side.package) return run_package(which, side);
+  Status run_side(const std::string& which, PlannedSide& side, const std::vector<NamedTensors>& samples) {
+    if (side.package) return run_package(which, side, samples);
     if (!side.target) return {};
     RecordRequest record_request;
     record_request.model = side.model;
-    record_request.samples = plan_.inputs.samples;
+    record_request.samples = samples;
     record_request.dims = plan_.project.model.dims;
     record_request.target = *side.target;
     record_request.marks = plan_.project.marks;
@@ -309,7 +311,7 @@ class Check {
       names.push_back(side.name);
     }
     for (const CheckedInput& input : result_.inputs)
-      for (size_t i = 0; input.tensors.size() > 1 && i < input.tensors.size(); ++i)
+      for (size_t i = 0; input.fed.empty() && input.tensors.size() > 1 && i < input.tensors.size(); ++i)
         all.files.try_emplace(fmt::format("sample-{:06}", i), input.tensors[i].file);
     std::vector<CompareResult> pairs;
     for (size_t a = 0; a < sides_.size(); ++a)

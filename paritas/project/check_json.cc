@@ -16,6 +16,7 @@ Json to_json(const FrozenTensor& frozen) {
 
 Json to_json(const CheckedInput& input) {
   Json json = {{"name", input.name}, {"tensors", Json::array()}};
+  if (!input.fed.empty()) json["fed"] = input.fed;
   for (const FrozenTensor& frozen : input.tensors) json["tensors"].push_back(to_json(frozen));
   return json;
 }

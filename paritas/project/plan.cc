@@ -39,8 +39,10 @@ class Planner {
     for (const NamedSide& further : plan_.project.further) {
       FurtherSide& planned = plan_.further.emplace_back();
       planned.name = further.name;
+      planned.feed = further.feed;
+      const std::string& model = further.model.empty() ? plan_.project.model.device : further.model;
       const std::string folder = fmt::format("further-{}", plan_.further.size());
-      PARITAS_TRY(plan_side(folder.c_str(), further.side, plan_.project.model.device, planned.side));
+      PARITAS_TRY(plan_side(folder.c_str(), further.side, model, planned.side));
     }
     PARITAS_TRY(check_names());
     PARITAS_TRY(read_all_labels());
@@ -50,9 +52,10 @@ class Planner {
       PARITAS_TRY(check_recorded());
       return std::move(plan_);
     }
-    PARITAS_TRY(check_fed(plan_.reference));
-    PARITAS_TRY(check_fed(plan_.device));
-    for (const FurtherSide& further : plan_.further) PARITAS_TRY(check_fed(further.side));
+    PARITAS_TRY(check_fed(plan_.reference, plan_.inputs.samples));
+    PARITAS_TRY(check_fed(plan_.device, plan_.inputs.samples));
+    for (const FurtherSide& further : plan_.further)
+      PARITAS_TRY(check_fed(further.side, plan_.inputs.of(further.feed)));
     PARITAS_TRY(check_steps());
     return std::move(plan_);
   }
@@ -224,11 +227,11 @@ class Planner {
     return {};
   }
 
-  Status check_fed(const PlannedSide& side) const {
+  Status check_fed(const PlannedSide& side, const std::vector<NamedTensors>& samples) const {
     if (side.package)
-      for (const NamedTensors& sample : plan_.inputs.samples) PARITAS_TRY(check_package_inputs(*side.package, sample));
+      for (const NamedTensors& sample : samples) PARITAS_TRY(check_package_inputs(*side.package, sample));
     if (!side.target) return {};
-    for (const NamedTensors& sample : plan_.inputs.samples) {
+    for (const NamedTensors& sample : samples) {
       auto fits = check_fed_inputs(side.model, sample);
       // What is said about --input belongs to the command line.
       if (!fits) return usage_error(plan_.project.subject, fits.error().cause, "correct it under [inputs]");

@@ -22,6 +22,7 @@ struct PlannedSide {
 
 struct FurtherSide {
   std::string name;
+  Feed feed = Feed::kDeclared;
   PlannedSide side;
 };
 

@@ -104,16 +104,29 @@ class Preparation {
 
   Result<PreparedInputs> run() {
     PreparedInputs prepared;
+    PARITAS_TRY(make(Feed::kDeclared, prepared.samples, prepared.records));
+    for (const NamedSide& side : project_.further) {
+      auto& samples = side.feed == Feed::kFloat ? prepared.floats : prepared.dequantised;
+      if (side.feed != Feed::kDeclared && samples.empty()) PARITAS_TRY(make(side.feed, samples, prepared.records));
+    }
+    return prepared;
+  }
+
+ private:
+  // One pass from what is declared to tensors; all feeds share it up to the last step.
+  Status make(Feed feed, std::vector<NamedTensors>& into, std::vector<CheckedInput>& records) {
+    const size_t first_record = records.size();
     size_t samples = 1;
     std::vector<std::vector<Tensor>> tensors;
     for (const ProjectInput& input : project_.inputs) {
       if (input.source == InputSource::kNone) continue;
       CheckedInput record;
       record.name = input.name;
+      record.fed = feed == Feed::kFloat ? "float" : feed == Feed::kDequantised ? "dequantised" : "";
       std::vector<Tensor> made;
       for (size_t i = 0; i < std::max<size_t>(input.files.size(), 1); ++i) {
         FrozenTensor frozen;
-        PARITAS_ASSIGN(Tensor tensor, freeze(input, i, frozen));
+        PARITAS_ASSIGN(Tensor tensor, freeze(input, i, feed, frozen));
         PARITAS_ASSIGN(frozen.tensor_sha256, hash_of(tensor));
         frozen.dtype = tensor.dtype;
         frozen.shape = tensor.shape;
@@ -122,17 +135,58 @@ class Preparation {
       }
       samples = std::max(samples, made.size());
       tensors.push_back(std::move(made));
-      prepared.records.push_back(std::move(record));
+      records.push_back(std::move(record));
     }
-    prepared.samples.resize(samples);
+    into.resize(samples);
     for (size_t k = 0; k < tensors.size(); ++k)
       for (size_t i = 0; i < samples; ++i)
-        prepared.samples[i].emplace_back(prepared.records[k].name, tensors[k][tensors[k].size() == 1 ? 0 : i]);
-    return prepared;
+        into[i].emplace_back(records[first_record + k].name, tensors[k][tensors[k].size() == 1 ? 0 : i]);
+    return {};
   }
 
- private:
-  Result<Tensor> freeze(const ProjectInput& input, size_t index, FrozenTensor& frozen) {
+  // The values that codes stand for, in float32: (q - zero_point) * scale.
+  Result<Tensor> dequantised(const ProjectInput& input, const Tensor& codes, const std::string& where) {
+    if (is_float(codes.dtype)) return codes;
+    double scale = 0;
+    int64_t zero_point = 0;
+    if (input.quantisation) {
+      scale = input.quantisation->scale;
+      zero_point = input.quantisation->zero_point;
+    } else if (input.steps && input.steps->quantisation) {
+      scale = static_cast<double>(input.steps->quantisation->scale);
+      zero_point = input.steps->quantisation->zero_point;
+    } else {
+      return usage_error(where, "a side is fed with dequantised values, and nothing says what the codes stand for",
+                         "declare quantisation = { scale = ..., zero_point = ... }");
+    }
+    PARITAS_ASSIGN(const TensorView view, TensorView::of(codes));
+    std::vector<double> raw(view.count());
+    load_as_double(view.dtype(), view.bytes(), 0, raw);
+    std::vector<float> values(raw.size());
+    for (size_t i = 0; i < raw.size(); ++i)
+      values[i] = static_cast<float>(raw[i] - static_cast<double>(zero_point)) * static_cast<float>(scale);
+    return keep(tensor_from_values(DType::kF32, codes.shape, values));
+  }
+
+  Result<Tensor> freeze(const ProjectInput& input, size_t index, Feed feed, FrozenTensor& frozen) {
+    const std::string where = fmt::format("{}, [inputs.{}]", project_.subject, input.name);
+    if (feed == Feed::kFloat && input.source == InputSource::kImages) {
+      ProjectInput unquantised = input;
+      unquantised.steps->quantisation.reset();
+      if (unquantised.steps->dtype != DType::kF32)
+        return usage_error(where, "a side is fed with float values, but the steps end with the pixels themselves",
+                           "feed it with fed = \"dequantised\", which is the same here");
+      return freeze_declared(unquantised, index, frozen);
+    }
+    PARITAS_ASSIGN(const Tensor tensor, freeze_declared(input, index, frozen));
+    if (feed == Feed::kDequantised) return dequantised(input, tensor, where);
+    if (feed == Feed::kFloat && !is_float(tensor.dtype) && input.quantisation)
+      return usage_error(where, "a side is fed with float values, but only codes are declared",
+                         "declare the float values, or feed the side with fed = \"dequantised\"");
+    return tensor;
+  }
+
+  Result<Tensor> freeze_declared(const ProjectInput& input, size_t index, FrozenTensor& frozen) {
     const std::string where = fmt::format("{}, [inputs.{}]", project_.subject, input.name);
     if (input.source == InputSource::kValue) return tensor_of_values(input, where);
     frozen.file = input.files[index];

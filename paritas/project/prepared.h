@@ -17,7 +17,12 @@ struct ProjectFiles {
 
 struct PreparedInputs {
   std::vector<NamedTensors> samples;
+  std::vector<NamedTensors> floats, dequantised;  // where a side asks for them
   std::vector<CheckedInput> records;
+
+  const std::vector<NamedTensors>& of(Feed feed) const {
+    return feed == Feed::kFloat ? floats : feed == Feed::kDequantised ? dequantised : samples;
+  }
 };
 
 // Tensors made of images and values are written to `scratch` and stay there.

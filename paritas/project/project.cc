@@ -33,16 +33,35 @@ Status read_model(const Json& json, const std::string& where, ProjectModel& mode
   return reader.finish();
 }
 
-// [targets.further]: name = target.
+// name = { target, model, fed }
+Status read_further_table(const Json& json, const std::string& where, NamedSide& further) {
+  PARITAS_ASSIGN(SpecReader reader, table(json, where));
+  PARITAS_TRY(reader.require("target"));
+  PARITAS_TRY(reader.text("target", further.side.target));
+  PARITAS_TRY(reader.text("model", further.model));
+  PARITAS_TRY(reader.choice<Feed>(
+      "fed", {{"declared", Feed::kDeclared}, {"float", Feed::kFloat}, {"dequantised", Feed::kDequantised}},
+      further.feed));
+  return reader.finish();
+}
+
+// [targets.further]: name = target, or a table.
 Status read_further(const Json& json, Project& project) {
   const std::string where = project.subject + ", [targets.further]";
   if (!json.is_object()) return usage_error(where, "must be a table", "for example: builtin = \"tflite:builtin\"");
   for (const auto& [name, target] : json.items()) {
-    if (!target.is_string() || target.get_ref<const std::string&>().empty())
-      return usage_error(where, fmt::format("\"{}\" must be a target", name), "for example: \"tflite:builtin\"");
     if (name == "reference" || name == "device")
       return usage_error(where, fmt::format("\"{}\" stands under [targets]", name));
-    project.further.push_back({name, {target.get<std::string>(), std::nullopt}});
+    NamedSide further;
+    further.name = name;
+    if (target.is_object())
+      PARITAS_TRY(read_further_table(target, fmt::format("{}, [targets.further.{}]", project.subject, name), further));
+    else if (target.is_string())
+      further.side.target = target.get<std::string>();
+    if (further.side.target.empty())
+      return usage_error(where, fmt::format("\"{}\" must be a target", name),
+                         "for example: \"tflite:builtin\", or { target = \"tflite:ref\", model = \"float.tflite\" }");
+    project.further.push_back(std::move(further));
   }
   return {};
 }

@@ -58,10 +58,16 @@ struct ProjectSide {
   std::optional<ProjectRecording> recording;
 };
 
-// Beside reference and device: the board's CPU, another version of the runtime.
+// What a side is fed with: the declared inputs, or, for the float twin of a quantised network, their values before they
+// became codes, or the values that the codes stand for.
+enum class Feed { kDeclared, kFloat, kDequantised };
+
+// Beside reference and device: the board's CPU, another version of the runtime, the float network.
 struct NamedSide {
   std::string name;
   ProjectSide side;
+  std::string model;  // empty: the device's
+  Feed feed = Feed::kDeclared;
 };
 
 struct ProjectOutput {

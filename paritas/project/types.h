@@ -28,6 +28,7 @@ struct FrozenTensor {
 
 struct CheckedInput {
   std::string name;
+  std::string fed;                    // "float" or "dequantised": what some sides were fed with instead; else empty
   std::vector<FrozenTensor> tensors;  // one for all samples, or one a sample
 };
 

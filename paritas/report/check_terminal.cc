@@ -71,7 +71,8 @@ std::string inputs_text(const CheckResult& result, const Style& style) {
   std::string out;
   for (const CheckedInput& input : result.inputs) {
     const FrozenTensor& first = input.tensors.front();
-    out += fmt::format("Input      {}: {} {}, {}{}, sha256 {}\n", visible(input.name), name(first.dtype),
+    out += fmt::format("Input      {}{}: {} {}, {}{}, sha256 {}\n", visible(input.name),
+                       input.fed.empty() ? "" : fmt::format(" ({}, for some sides)", input.fed), name(first.dtype),
                        to_string(first.shape), first.file.empty() ? "declared value" : first.file,
                        input.tensors.size() > 1 ? fmt::format(" and {} more", input.tensors.size() - 1) : "",
                        short_hash(first.tensor_sha256));

@@ -142,7 +142,7 @@ std::string sentence(const WeightsComparison& result) {
     elements += row.elements;
     beyond += row.beyond;
   }
-  std::string text = fmt::format("{} weights: ", result.weights.size());
+  std::string text = fmt::format("{} weight{}: ", result.weights.size(), result.weights.size() == 1 ? "" : "s");
   bool first = true;
   for (const auto& [status, count] : counts) {
     text += fmt::format("{}{} {}", first ? "" : ", ", count, name(status));

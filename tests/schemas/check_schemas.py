@@ -276,7 +276,19 @@ def main():
     must_fit(inspected, "inspect", "inspect of a model")
     must_fit(result("inspect", "device"), "inspect", "inspect of a recording")
     must_fit(result("inspect", "a.npy"), "inspect", "inspect of a file")
+    three_way = source / "examples" / "w8a8-three-way"
+    quantised = str(three_way / "efficientnet_lite0_logits_w8a8.tflite")
+    looked = result("inspect", quantised)
+    must_fit(looked, "inspect", "inspect of a TFLite model")
+    must_not_fit(looked, "inspect", "a TFLite model without its plan", lambda r: r.pop("plan"))
+    weights = result("compare", quantised, quantised)
+    must_fit(weights, "weights", "weights of two models")
+    must_not_fit(weights, "weights", "an unknown status", lambda r: r["weights"][0].update(status="fine"))
     targets = result("targets")
+    if any(row["pattern"] == "tflite:ref" and row["available"] for row in targets["targets"]):
+        sides = result("check", str(three_way / "paritas.toml"))
+        must_fit(sides, "check", "check with three sides")
+        must_not_fit(sides, "check", "a pair without its comparison", lambda r: r["all_sides"]["pairs"][0].pop("comparison"))
     must_fit(targets, "targets", "targets")
     must_fit(result("targets", "--ort", "/nowhere"), "targets", "targets without ONNX Runtime")
 

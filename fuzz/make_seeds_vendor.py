@@ -1,4 +1,4 @@
-"""Writes the small seed files under corpus/npz, tensor_proto, polygraphy, trtexec and input_list. Needs numpy and onnx."""
+"""Writes the small seed files under corpus/npz, tensor_proto, polygraphy, trtexec, input_list and op_profile. Needs numpy and onnx."""
 
 import base64
 import io
@@ -12,6 +12,21 @@ from onnx import numpy_helper
 
 CORPUS = Path(__file__).parent / "corpus"
 A = np.arange(3, dtype=np.float32)
+
+RUN_ORDER = "============================== Run Order ==============================\n"
+CSV_PROFILE = (
+    RUN_ORDER + "node type, first, avg_ms, %, cdf%, mem KB, times called, name\n"
+    "CONV_2D/a, b, 0.01, 0.011, 1%, 1%, 0, 1, [a\t b]:0\nDelegate, 0.01, 0.011, 1%, 1%, 0, 2, [c]:1\n\n"
+    "Timings (microseconds): count=4 first=1\nMemory (bytes): count=0\n2 nodes observed\n"
+)
+HEADER = "\t[node type]\t[first]\t[avg ms]\t[%]\t[cdf%]\t[mem KB]\t[times called]\t[Name]\n"
+TEXT_PROFILE = (
+    "Profiling Info for Benchmark Initialization:\n" + RUN_ORDER + HEADER + "\tAllocateTensors\t1\t1\t1%\t1%\t0\t1\t"
+    "AllocateTensors/0\n\n1 nodes observed\nOperator-wise Profiling Info for Regular Benchmark Runs:\n" + RUN_ORDER
+    + HEADER + "\tADD\t0.010\t0.011\t1%\t1%\t0.000\t1\t[a:0]:0\n\nTimings (microseconds): count=50 first=1\n"
+    "1 nodes observed\n\nDelegate internal: \n" + RUN_ORDER + HEADER
+    + "\tDelegateOpInvoke\t1\t1\t1%\t1%\t0\t1\tConvolution:0\n\n1 nodes observed\n"
+)
 
 
 def npy(array):
@@ -111,6 +126,15 @@ SEEDS = {
         "bad_utf8": b"\xff:=a\n",
         "empty_name": ":=a\n",
         "empty_path": "x:=\n",
+    },
+    "op_profile": {
+        "csv": CSV_PROFILE,
+        "text": TEXT_PROFILE,
+        "cut": CSV_PROFILE[:-20],
+        "subgraph": "Primary graph profile:\n" + CSV_PROFILE + "Subgraph (index: 1) profile:\n" + CSV_PROFILE,
+        "twice": CSV_PROFILE + CSV_PROFILE,
+        "short_row": CSV_PROFILE.replace(", [c]:1", ""),
+        "same_node": CSV_PROFILE.replace("[c]:1", "[c]:0"),
     },
 }
 

@@ -24,6 +24,7 @@ Result<int> execute(const Options& o) {
   request.project = o.project;
   request.allow_exec = o.allow_exec;
   request.allow_outside = o.allow_outside;
+  request.environment = own_environment();
   request.search = runtime_search(o.ort);
   PARITAS_ASSIGN(request.worker.executable, this_program());
   request.worker.timeout = std::chrono::seconds(o.timeout);

@@ -216,7 +216,7 @@ Action add_compare(CLI::App& app) {
   add_compare_flags(*command, o->compare);
   command
       ->add_option("-m,--model", o->import.model,
-                   "ONNX model: gives roles, shapes and types to dumps that do not tell them")
+                   "ONNX or TFLite model: gives roles, shapes and types to dumps that do not tell them")
       ->type_name("MODEL");
   add_import_flags(*command, o->import);
   command->add_option("--samples", o->samples, "Only samples FIRST to END - 1 (a part; paritas merge joins parts)")

@@ -88,7 +88,7 @@ Action add_import(CLI::App& app) {
       ->type_name("FOLDER");
   command
       ->add_option("-m,--model", o->import.model,
-                   "ONNX model: gives roles, and shapes and types that files do not tell")
+                   "ONNX or TFLite model: gives roles, and shapes and types that files do not tell")
       ->type_name("MODEL");
   add_import_flags(*command, o->import);
   add_names_and_format(*command, o->import);

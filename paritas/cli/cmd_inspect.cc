@@ -82,14 +82,16 @@ Result<int> execute(const Options& o) {
 Action add_inspect(CLI::App& app) {
   auto o = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("inspect", "Show what a model, a recording, a tensor file or a dump holds");
-  command->add_option("path", o->path, "ONNX or TFLite model, recording, or a file or folder that import reads")->required();
+  command->add_option("path", o->path, "ONNX or TFLite model, recording, or a file or folder that import reads")
+      ->required();
   CLI::Option* range = command->add_flag(
       "--range", o->range, "Run the model on the reference and hold every value against a smaller format");
   command->add_option("--format", o->format, "With --range: fp16, bf16 or int8")->capture_default_str()->needs(range);
   command->add_option("--reference", o->reference, "With --range: target that is right by definition")
       ->capture_default_str()
       ->needs(range);
-  command->add_option("-m,--model", o->import.model, "Of a dump: ONNX model that gives roles, shapes and types")
+  command
+      ->add_option("-m,--model", o->import.model, "Of a dump: ONNX or TFLite model that gives roles, shapes and types")
       ->type_name("MODEL");
   add_import_flags(*command, o->import);
   add_run_options(*command, o->run);

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "paritas/board/record_board.h"
 #include "paritas/cli/commands.h"
 #include "paritas/cli/common.h"
 #include "paritas/package/record_package.h"
@@ -19,6 +20,7 @@ struct Options {
   std::vector<std::string> marks;
   std::vector<std::string> libraries;
   bool steps = false;
+  bool allow_exec = false;
 };
 
 std::string summary(const RunInfo& info, const std::string& output, size_t samples) {
@@ -65,9 +67,37 @@ Result<int> run_package(const Options& o) {
   return finish(o, *info, request.samples.size());
 }
 
+Result<int> run_board(const Options& o, const std::string& file) {
+  if (!is_board_file(file))
+    return usage_error(o.target, "boards by name stand in project files, for paritas check",
+                       "name a file with the keys of one: exec:BOARD.toml (docs/boards.md)");
+  if (!o.marks.empty() || !o.run.dims.empty() || o.steps)
+    return usage_error(o.target, "--marks, --dim and --steps mean nothing to a board's command",
+                       "leave them out: what it writes is recorded");
+  PARITAS_ASSIGN(const Board board, load_board(file));
+  RecordBoardRequest request;
+  request.board = &board;
+  request.allow_exec = o.allow_exec;
+  request.model = o.model;
+  PARITAS_ASSIGN(request.samples, load_inputs(o.run.inputs));
+  request.environment = own_environment();
+  request.output = o.output;
+  request.overwrite = o.common.force;
+  request.scratch_root = scratch_root();
+  request.tool_version = PARITAS_VERSION;
+  Result<RunInfo> info = [&] {
+    Progress progress(!o.common.quiet);
+    request.progress = [&](const std::string& stage) { progress.stage(stage); };
+    return record_on_board(request);
+  }();
+  PARITAS_TRY(info);
+  return finish(o, *info, request.samples.size());
+}
+
 Result<int> execute(const Options& o) {
   PARITAS_TRY(check_json_target(o.common));
   if (is_package(o.model)) return run_package(o);
+  if (const auto file = board_of_target(o.target)) return run_board(o, *file);
   RecordRequest request;
   request.model = o.model;
   const RuntimeSearch search = runtime_search(o.run.ort);
@@ -103,8 +133,10 @@ Action add_run(CLI::App& app) {
                       "Where to run: cpu (the default), sim:fp16, qnn:htp, tflite:ref, ... (paritas targets)");
   command->add_option("--marks", o->marks, "Intermediates to record: all, none, or name patterns")
       ->type_name("all|none|PATTERN");
-  command->add_flag("--steps", o->steps,
-                    "Inputs hold the calls of a network that keeps a state, one behind the other along their first axes");
+  command->add_flag(
+      "--steps", o->steps,
+      "Inputs hold the calls of a network that keeps a state, one behind the other along their first axes");
+  command->add_flag("--allow-exec", o->allow_exec, "The commands of an exec: target may run; read them first");
   command->add_option("-o,--output", o->output, "Folder of the recording (must not exist)")
       ->required()
       ->type_name("FOLDER");
@@ -116,6 +148,7 @@ Action add_run(CLI::App& app) {
       "  paritas run model.onnx --input images=images.npy --target cpu -o reference\n"
       "  paritas run model.onnx --input images=images.npy --target sim:fp16 --marks all -o simulated\n"
       "  paritas run model.tflite --input images=images.npy --target tflite:xnnpack --marks all -o accelerated\n"
+      "  paritas run model.onnx --input images=images.npy --target exec:board.toml --allow-exec -o board\n"
       "  paritas run package --input images=images.npy -o chain");
   return [o] {
     auto code = execute(*o);

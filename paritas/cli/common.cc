@@ -132,6 +132,16 @@ Status add_libraries(const std::vector<std::string>& libraries, RuntimeSearch& s
   return {};
 }
 
+std::map<std::string, std::string> own_environment() {
+  std::map<std::string, std::string> all;
+  for (char** entry = ::environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string text = *entry;
+    const size_t sign = text.find('=');
+    if (sign != std::string::npos && sign > 0) all.emplace(text.substr(0, sign), text.substr(sign + 1));
+  }
+  return all;
+}
+
 Path scratch_root() {
   std::error_code code;
   const std::string chosen = environment("TMPDIR");

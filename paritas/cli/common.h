@@ -45,6 +45,8 @@ RuntimeSearch runtime_search(const std::string& ort_flag);
 // --library PROVIDER=PATH, for packages.
 void add_library_option(CLI::App& command, std::vector<std::string>& libraries);
 Status add_libraries(const std::vector<std::string>& libraries, RuntimeSearch& search);
+// All of it, for what may be handed to a user's command.
+std::map<std::string, std::string> own_environment();
 Path scratch_root();
 Style terminal_style(const CommonOptions& options);
 

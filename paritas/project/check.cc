@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "paritas/board/record_board.h"
 #include "paritas/compare/conclude.h"
 #include "paritas/locate/locate.h"
 #include "paritas/onnx/edit.h"
@@ -143,8 +144,26 @@ class Check {
     return take_run(which, side, record_package(request));
   }
 
+  Status run_board(const std::string& which, PlannedSide& side, const std::vector<NamedTensors>& samples) {
+    RecordBoardRequest request;
+    request.board = &*side.board;
+    request.allow_exec = request_.allow_exec;
+    request.model = side.model;
+    request.samples = samples;
+    request.environment = request_.environment;
+    request.output = side.open.path;
+    request.scratch_root = scratch_;
+    request.tool_version = request_.tool_version;
+    request.progress = [&](const std::string& stage) { progress(fmt::format("{}: {}", which, stage)); };
+    auto info = record_on_board(request);
+    if (info)
+      for (const std::string& note : info->notes) result_.notes.push_back(fmt::format("{}: {}", which, note));
+    return take_run(which, side, std::move(info));
+  }
+
   Status run_side(const std::string& which, PlannedSide& side, const std::vector<NamedTensors>& samples) {
     if (side.package) return run_package(which, side, samples);
+    if (side.board) return run_board(which, side, samples);
     if (!side.target) return {};
     RecordRequest record_request;
     record_request.model = side.model;
@@ -203,8 +222,7 @@ class Check {
     options.threads = request_.threads;
     options.progress = [&](uint64_t done, uint64_t total) { progress(fmt::format("{} of {} tensors", done, total)); };
     const auto reference = a == 0 ? reference_view() : renamed_view(sides_[a]);
-    const auto device =
-        a == 0 ? view(sides_[b].planned->open, sides_[b].quantisation, {}) : renamed_view(sides_[b]);
+    const auto device = a == 0 ? view(sides_[b].planned->open, sides_[b].quantisation, {}) : renamed_view(sides_[b]);
     PARITAS_ASSIGN(CompareResult compared, compare_samples(*reference, *device, options));
     // The project's own note says more.
     auto& notes = compared.notes;
@@ -231,8 +249,8 @@ class Check {
   Status judge_declared_inputs(VerdictBuilder& builder) {
     if (plan_.project.runs_anything() || !plan_.project.declares_inputs()) return {};
     progress("declared inputs");
-    const std::pair<const char*, std::unique_ptr<SampleStream>> sides[] = {
-        {"reference", reference_view()}, {"device", renamed_view(sides_[1])}};
+    const std::pair<const char*, std::unique_ptr<SampleStream>> sides[] = {{"reference", reference_view()},
+                                                                           {"device", renamed_view(sides_[1])}};
     for (const auto& [side, stream] : sides) {
       PARITAS_ASSIGN(const RecordedInputs held,
                      hold_against_declared(plan_.inputs.samples, input_rules(), *stream, side));
@@ -257,8 +275,7 @@ class Check {
     inputs.command.folder = plan_.files.folder;
     inputs.command.scratch = scratch_;
     for (const auto& [name, side] : {std::pair("reference", a), std::pair("device", b)})
-      inputs.command.values.emplace_back(name,
-                                         std::filesystem::absolute(sides_[side].planned->open.path).string());
+      inputs.command.values.emplace_back(name, std::filesystem::absolute(sides_[side].planned->open.path).string());
     inputs.allow_exec = request_.allow_exec;
     std::vector<TaskResult> results;
     for (const ProjectTask& task : plan_.project.tasks) {
@@ -383,7 +400,8 @@ class Check {
     if (!cuts.any()) return cuts;
     // Labels are one a row of all samples: they fit a cell only when there is one sample.
     const auto& labels = plan_.inputs.samples.size() == 1 ? plan_.labels : decltype(plan_.labels)();
-    cuts.judge_tasks = cell_judge(plan_.project, plan_.inputs.samples[step.sample], labels, sides_.front().quantisation);
+    cuts.judge_tasks =
+        cell_judge(plan_.project, plan_.inputs.samples[step.sample], labels, sides_.front().quantisation);
     return cuts;
   }
 
@@ -399,7 +417,9 @@ class Check {
     }
     if (!plan_.device.target || !plan_.reference.target) {
       result.skipped =
-          "a package has no nodes to look into: paritas locate MODEL --device package:DIR looks at its parts";
+          plan_.device.board || plan_.reference.board
+              ? "nothing can be fed into or read out of the middle of a board's command"
+              : "a package has no nodes to look into: paritas locate MODEL --device package:DIR looks at its parts";
       result_.steps.push_back(std::move(result));
       return {};
     }

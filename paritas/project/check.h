@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 
 #include "paritas/project/types.h"
 #include "paritas/runtime/target.h"
@@ -11,10 +12,11 @@ namespace paritas {
 
 struct CheckRequest {
   Path project;
-  bool allow_exec = false;     // commands of the project file may run
-  bool allow_outside = false;  // paths may leave the project file's folder
-  RuntimeSearch search;        // asked only when a side is run
-  WorkerOptions worker;        // executable and timeout; the rest is set here
+  bool allow_exec = false;                         // commands of the project file may run
+  bool allow_outside = false;                      // paths may leave the project file's folder
+  std::map<std::string, std::string> environment;  // ours, of which a board may inherit
+  RuntimeSearch search;                            // asked only when a side is run
+  WorkerOptions worker;                            // executable and timeout; the rest is set here
   Path scratch_root;
   uint64_t memory_budget = uint64_t{1} << 30;  // bytes of tensors that workers hold at a time
   int threads = 1;                             // of the comparison

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "paritas/base/glob.h"
+#include "paritas/board/record_board.h"
 #include "paritas/onnx/cut.h"
 #include "paritas/package/record_package.h"
 #include "paritas/project/model_facts.h"
@@ -71,6 +72,32 @@ class Planner {
     return {};
   }
 
+  // The declaration; its paths are relative to the file that it stands in.
+  Result<Board> find_board(const std::string& name) const {
+    Board board;
+    if (is_board_file(name)) {
+      PARITAS_ASSIGN(const Path path, plan_.files.resolve(name));
+      PARITAS_ASSIGN(board, load_board(path));
+      board.target = "exec:" + name;
+    } else {
+      board = plan_.project.boards.at(name);
+      board.folder = plan_.files.folder.empty() ? Path(".") : plan_.files.folder;
+    }
+    if (!board.outputs.names.empty())
+      PARITAS_TRY(
+          plan_.files.resolve((Path(is_board_file(name) ? name : "").parent_path() / board.outputs.names).string()));
+    if (!request_.allow_exec)
+      return usage_error(board.subject,
+                         fmt::format("it runs the command {}, and nothing allows that", command_line(board.command)),
+                         "read it, then pass --allow-exec");
+    if (!plan_.project.marks.empty())
+      return usage_error(
+          plan_.project.subject + ", [targets]",
+          fmt::format("\"marks\" means nothing to {}: a board records what its command writes", board.target),
+          "leave it out");
+    return board;
+  }
+
   Status plan_model() {
     const ProjectModel& model = plan_.project.model;
     if (model.reference.empty()) return {};
@@ -120,6 +147,11 @@ class Planner {
       PARITAS_ASSIGN(planned.package, open_package(path));
       return {};
     }
+    if (const auto name = board_of_target(side.target)) {
+      PARITAS_ASSIGN(planned.board, find_board(*name));
+      PARITAS_ASSIGN(planned.model, plan_.files.resolve(model));
+      return {};
+    }
     PARITAS_ASSIGN(const TargetSpec spec, TargetSpec::parse(side.target));
     PARITAS_ASSIGN(planned.target, resolve_target(spec, request_.search));
     PARITAS_ASSIGN(planned.model, plan_.files.resolve(model));
@@ -161,7 +193,7 @@ class Planner {
           subjects.emplace_back(tensor.name, Role::kIntermediate, std::string("feature"), tensor.dtype);
       return subjects;
     }
-    if (!side.target) {
+    if (!side.target && !side.board) {
       for (const TensorInfo& tensor : side.open.info().tensors)
         subjects.emplace_back(tensor.name, tensor.role, std::string(), tensor.dtype);
       return subjects;
@@ -230,7 +262,7 @@ class Planner {
   Status check_fed(const PlannedSide& side, const std::vector<NamedTensors>& samples) const {
     if (side.package)
       for (const NamedTensors& sample : samples) PARITAS_TRY(check_package_inputs(*side.package, sample));
-    if (!side.target) return {};
+    if (!side.target && !side.board) return {};
     for (const NamedTensors& sample : samples) {
       auto fits = check_fed_inputs(side.model, sample);
       // What is said about --input belongs to the command line.
@@ -258,9 +290,11 @@ class Planner {
 
   Status check_steps() const {
     for (const ProjectStep& step : plan_.project.steps) {
-      if (plan_.reference.package && std::holds_alternative<SizeProbeStep>(step))
+      if ((plan_.reference.package || plan_.reference.board) && std::holds_alternative<SizeProbeStep>(step))
         return usage_error(plan_.project.subject,
-                           "the step \"size-probe\" runs a model, but the reference is a package",
+                           fmt::format("the step \"size-probe\" runs a model in this process's workers, but the "
+                                       "reference is a {}",
+                                       plan_.reference.package ? "package" : "board"),
                            "name a target as the reference, or leave the step out");
       const auto* locate = std::get_if<LocateStep>(&step);
       if (locate != nullptr && locate->sample >= plan_.inputs.samples.size())

@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "paritas/board/board.h"
 #include "paritas/onnx/graph_index.h"
 #include "paritas/package/package.h"
 #include "paritas/project/check.h"
@@ -15,9 +16,10 @@ namespace paritas {
 struct PlannedSide {
   std::optional<Target> target;    // to be run
   std::optional<Package> package;  // to be run instead
+  std::optional<Board> board;      // to be run instead
   Path model;                      // of the run
   OpenSide open;                   // opened by the plan, or after the run
-  bool runs() const { return target || package; }
+  bool runs() const { return target || package || board; }
 };
 
 struct FurtherSide {

@@ -99,6 +99,35 @@ Status read_sides(SpecReader& root, Project& project) {
   return {};
 }
 
+// [exec.NAME]: commands that the user calls boards.
+Status read_boards(const Json& json, Project& project) {
+  if (!json.is_object()) return usage_error(project.subject + ", [exec]", "must be a table of tables", "[exec.board]");
+  for (const auto& [name, entry] : json.items()) {
+    if (name.empty() || is_board_file(name))
+      return usage_error(fmt::format("{}, [exec.{}]", project.subject, name), "is no name of a board",
+                         "a name that ends with .toml is that of a file");
+    PARITAS_ASSIGN(Board board, board_from_json(entry, fmt::format("{}, [exec.{}]", project.subject, name)));
+    board.target = "exec:" + name;
+    board.table = fmt::format("exec.{}.outputs", name);
+    project.boards.emplace(name, std::move(board));
+  }
+  return {};
+}
+
+// A board that no side names would be a command that someone believes to have been run.
+Status check_boards(const Project& project) {
+  std::vector<std::string> targets = {project.reference.target, project.device.target};
+  for (const NamedSide& further : project.further) targets.push_back(further.side.target);
+  for (const std::string& target : targets)
+    if (const auto name = board_of_target(target); name && !is_board_file(*name) && project.boards.count(*name) == 0)
+      return usage_error(project.subject, fmt::format("there is no board \"{}\"", *name),
+                         fmt::format("declare it under [exec.{}], or name a file: exec:{}.toml", *name, *name));
+  for (const auto& [name, board] : project.boards)
+    if (std::find(targets.begin(), targets.end(), board.target) == targets.end())
+      return usage_error(board.subject, "no side is run on it", fmt::format("name it: device = \"exec:{}\"", name));
+  return {};
+}
+
 Status read_outputs(const Json& json, Project& project) {
   if (!json.is_object()) return usage_error(project.subject + ", [outputs]", "must be a table of tables");
   for (const auto& [name, entry] : json.items()) {
@@ -289,6 +318,8 @@ Result<Project> parse_project(const std::string& text, const std::string& subjec
     PARITAS_ASSIGN(project.inputs, read_inputs(*inputs, subject));
   }
   PARITAS_TRY(read_sides(root, project));
+  if (const Json* boards = root.raw("exec")) PARITAS_TRY(read_boards(*boards, project));
+  PARITAS_TRY(check_boards(project));
   if (const Json* outputs = root.raw("outputs")) PARITAS_TRY(read_outputs(*outputs, project));
   if (const Json* pairing = root.raw("pairing")) PARITAS_TRY(read_pairing(*pairing, project));
   if (const Json* tasks = root.raw("task")) {

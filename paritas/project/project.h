@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "paritas/board/board.h"
 #include "paritas/compare/compare.h"
 #include "paritas/image/pipeline.h"
 #include "paritas/task/classification.h"
@@ -126,7 +127,8 @@ struct Project {
   std::vector<ProjectInput> inputs;
   ProjectSide reference, device;
   std::vector<NamedSide> further;
-  std::vector<std::string> marks;  // intermediates to record in runs
+  std::map<std::string, Board> boards;  // of [exec.NAME]
+  std::vector<std::string> marks;       // intermediates to record in runs
   std::vector<ProjectOutput> outputs;
   PairingRules pairing;
   std::vector<RankedPair> ranked;

@@ -240,6 +240,14 @@ Status RecordingWriter::add_sample(const std::vector<std::pair<std::string, Tens
   return {};
 }
 
+Status RecordingWriter::add_note(const std::string& name, std::string_view text) {
+  const Path folder = folder_.building() / "notes";
+  std::error_code code;
+  std::filesystem::create_directories(folder, code);
+  if (code) return runtime_error(folder.string(), fmt::format("cannot be made: {}", code.message()));
+  return write_text_atomically(folder / name, text, false);
+}
+
 Status RecordingWriter::finish(const RunInfo& info) {
   Json json = to_json(info);
   Json samples = Json::array();

@@ -27,6 +27,8 @@ class RecordingWriter {
  public:
   static Result<RecordingWriter> create(const Path& folder, bool overwrite);
   Status add_sample(const std::vector<std::pair<std::string, Tensor>>& tensors);
+  // A text about the run, kept beside the samples as notes/NAME. Nothing reads it back.
+  Status add_note(const std::string& name, std::string_view text);
   Status finish(const RunInfo& info);
 
  private:

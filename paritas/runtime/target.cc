@@ -368,6 +368,9 @@ Result<Target> resolve_target(const TargetSpec& spec, const RuntimeSearch& searc
       return usage_error(
           spec.text, "a package is no target of this command",
           "run, compare, verify and bench take its folder; check and locate take package:DIR as the device");
+    if (spec.name == "exec")
+      return usage_error(spec.text, "a board runs whole models with a command: nothing can be fed into its middle",
+                         "paritas run and paritas check take it; compare its recording");
     return usage_error(spec.text, fmt::format("there is no target \"{}\"", spec.name),
                        "choose cpu, sim:fp16, sim:bf16, qnn:htp, ort:PROVIDER,library=PATH or tflite:ref, builtin, xnnpack, "
                        "delegate");
@@ -409,6 +412,7 @@ std::vector<TargetListing> list_targets(const RuntimeSearch& search) {
   list.push_back(listing("tflite:delegate,path=LIBRARY",
                          "an external delegate; its options as key=value, xnnpack=yes behind it", no_tflite));
   list.push_back(listing("tflite:default", "whatever the library chooses itself; for old versions of it", no_tflite));
+  list.push_back(listing("exec:BOARD.toml", "a command of yours that runs the model elsewhere (docs/boards.md); needs --allow-exec", nullptr));
   return list;
 }
 

@@ -7,20 +7,11 @@
 
 #include <fmt/format.h>
 
-#include "paritas/runtime/child_process.h"
+#include "paritas/runtime/exec/process.h"
 #include "paritas/task/spec_reader.h"
 
 namespace paritas {
 namespace {
-
-constexpr uint64_t kMaxOutput = uint64_t{64} << 20;  // bytes that a command may print
-constexpr uint64_t kKept = 64 << 10;                 // bytes of it that are looked at
-constexpr auto kLook = std::chrono::milliseconds(100);
-
-// ChildProcess has one file for both streams and starts in our directory. The shell reads this text only; the words of
-// the command are its arguments and stay as they are.
-constexpr const char* kStarter =
-    "errors=$1; folder=$2; shift 2; cd -- \"$folder\" || exit 126; exec \"$@\" 2>\"$errors\"";
 
 std::string_view trim(std::string_view text) {
   const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
@@ -63,22 +54,6 @@ Result<TaskOutcome> from_object(const Json& object, const std::string& subject) 
   return outcome;
 }
 
-// The last bytes of a file.
-std::string tail(const Path& path) {
-  auto file = File::open(path);
-  if (!file) return {};
-  const uint64_t size = (*file)->size(), kept = std::min(size, kKept);
-  std::string text(kept, '\0');
-  if (!(*file)->read(size - kept, std::as_writable_bytes(std::span(text)))) return {};
-  return text;
-}
-
-uint64_t size_of(const Path& path) {
-  std::error_code error;
-  const uint64_t size = std::filesystem::file_size(path, error);
-  return error ? 0 : size;
-}
-
 std::string fill_in(std::string word, const CommandContext& context) {
   std::string filled;
   for (size_t at = 0; at < word.size();) {
@@ -94,26 +69,6 @@ std::string fill_in(std::string word, const CommandContext& context) {
     if (!found) filled += word[at++];
   }
   return filled;
-}
-
-// Waits until the command ends; what went wrong, or nothing.
-std::string watch(ChildProcess& child, const CommandSpec& spec, const Path& output, const Path& errors) {
-  const auto deadline = std::chrono::steady_clock::now() + spec.timeout;
-  for (;;) {
-    const auto left =
-        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
-    const bool ended = child.wait(std::clamp(left, std::chrono::milliseconds(0), std::chrono::milliseconds(kLook)));
-    if (size_of(output) + size_of(errors) > kMaxOutput) {
-      child.kill();
-      return fmt::format("it printed more than {} MiB and was killed", kMaxOutput >> 20);
-    }
-    if (ended) return child.how_it_ended() == "exit code 0" ? "" : "it ended with " + child.how_it_ended();
-    if (left.count() <= 0) {
-      child.kill();
-      return fmt::format("it did not end within {:g} s and was killed",
-                         std::chrono::duration<double>(spec.timeout).count());
-    }
-  }
 }
 
 }  // namespace
@@ -172,18 +127,17 @@ Result<CommandResult> run_command(const CommandSpec& spec, const CommandContext&
   result.spec = spec;
   for (const std::string& word : spec.command) result.command.push_back(fill_in(word, context));
 
-  PARITAS_ASSIGN(const ScratchFolder scratch, ScratchFolder::create(context.scratch));
-  const Path output = scratch.path() / "output", errors = scratch.path() / "errors";
-  std::vector<std::string> arguments = {"-c", kStarter, "paritas", std::filesystem::absolute(errors).string(),
-                                        context.folder.empty() ? "." : context.folder.string()};
-  arguments.insert(arguments.end(), result.command.begin(), result.command.end());
-  const auto start = std::chrono::steady_clock::now();
-  PARITAS_ASSIGN(ChildProcess child, ChildProcess::start({"/bin/sh", arguments, output, -1}));
-  const std::string problem = watch(child, spec, output, errors);
-  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  result.output = tail(output);
-  result.messages = tail(errors);
-  if (!problem.empty()) return runtime_error(subject, problem, "its output follows", result.output + result.messages);
+  ProcessRequest request;
+  request.words = result.command;
+  request.folder = context.folder;
+  request.timeout = spec.timeout;
+  request.scratch = context.scratch;
+  PARITAS_ASSIGN(const ProcessResult ran, run_process(request));
+  result.seconds = ran.seconds;
+  result.output = ran.output;
+  result.messages = ran.messages;
+  if (!ran.succeeded())
+    return runtime_error(subject, ran.problem, "its output follows", result.output + result.messages);
   auto outcome = parse_command_output(result.output, spec.figure, subject);
   if (!outcome) {
     outcome.error().details = result.output + result.messages;

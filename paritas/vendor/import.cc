@@ -17,6 +17,7 @@
 #include "paritas/vendor/raw.h"
 #include "paritas/vendor/remedies.h"
 #include "paritas/vendor/tensor_proto.h"
+#include "paritas/vendor/tflite_outputs.h"
 #include "paritas/vendor/trtexec.h"
 
 namespace paritas {
@@ -113,7 +114,7 @@ struct Format {
 };
 
 // One entry per format; docs/formats.md has a section for each, in the same order.
-constexpr std::array<Format, 12> kFormats = {{
+constexpr std::array<Format, 13> kFormats = {{
     {"recording", "folder that paritas run or import wrote", "written by Paritas in its own tests", nullptr},
     {"npy", "one array of NumPy", "NumPy, tests/interop/npy_numpy.py", find_npy},
     {"npz", "archive of numpy.savez and savez_compressed", "NumPy, tests/interop/import_numpy.py", find_npz_file},
@@ -129,6 +130,9 @@ constexpr std::array<Format, 12> kFormats = {{
     {"net-run", "snpe-net-run, qnn-net-run: input_list.txt, output/Result_N/NAME.raw", "", find_net_run},
     {"trtexec-json", "trtexec --exportOutput (JSON)", "", find_trtexec_json},
     {"trtexec-raw", "trtexec --dumpRawBindingsToFile: NAME.output.1.3.224.224.Float.raw", "", find_trtexec_raw},
+    {"tflite-outputs",
+     "benchmark_model --output_filepath: all outputs in one file, in the model's order (needs --model)", "",
+     find_tflite_outputs},
     {"raw", "bytes without a header (.raw, .bin); types and shapes from elsewhere",
      "NumPy's tofile, tests/interop/import_numpy.py", find_raw_any},
 }};

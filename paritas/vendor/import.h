@@ -21,8 +21,8 @@ struct TakenDeclarations {
 };
 
 struct ImportOptions {
-  std::string format;                   // a name of import_formats(); empty: detect
-  std::optional<Path> model;            // ONNX model that gives roles, and shapes and types that files do not tell
+  std::string format;         // a name of import_formats(); empty: detect
+  std::optional<Path> model;  // ONNX or TFLite model that gives roles, and shapes and types that files do not tell
   std::map<std::string, DType> dtypes;  // per tensor, by the name in the dump or the one that `names` gives
   std::map<std::string, Shape> shapes;  // the same
   std::optional<DType> dtype;           // of raw files whose type neither sidecar, name nor format tells

@@ -5,6 +5,7 @@
 
 #include "paritas/base/sha256.h"
 #include "paritas/onnx/model.h"
+#include "paritas/tflite/model.h"
 
 namespace paritas {
 namespace {
@@ -38,31 +39,61 @@ ModelTensor describe(const ::onnx::ValueInfoProto& info, Role role) {
 }  // namespace
 
 Result<ModelFacts> ModelFacts::load(const Path& path) {
-  PARITAS_ASSIGN(const auto model, onnx_model::Model::load(path));
   ModelFacts facts;
   facts.path_ = path.string();
+  if (tflite::is_tflite(path))
+    PARITAS_TRY(facts.take_tflite(path));
+  else
+    PARITAS_TRY(facts.take_onnx(path));
   PARITAS_ASSIGN(facts.sha256_, sha256_of_file(path));
-  facts.ir_version_ = model.proto().ir_version();
-  facts.producer_ = model.proto().producer_name();
+  return facts;
+}
+
+Status ModelFacts::take_onnx(const Path& path) {
+  PARITAS_ASSIGN(const auto model, onnx_model::Model::load(path));
+  ir_version_ = model.proto().ir_version();
+  producer_ = model.proto().producer_name();
   for (const auto& opset : model.proto().opset_import())
-    facts.opsets_[opset.domain().empty() ? "ai.onnx" : opset.domain()] = opset.version();
+    opsets_[opset.domain().empty() ? "ai.onnx" : opset.domain()] = opset.version();
   std::set<std::string> initialisers;
   for (const auto& initialiser : model.graph().initializer()) initialisers.insert(initialiser.name());
   for (const auto& input : model.graph().input()) {
     if (initialisers.count(input.name()) != 0) continue;
-    facts.inputs_.push_back(input.name());
-    facts.add(describe(input, Role::kInput));
+    inputs_.push_back(input.name());
+    add(describe(input, Role::kInput));
   }
   for (const auto& output : model.graph().output()) {
-    facts.outputs_.push_back(output.name());
-    facts.add(describe(output, Role::kOutput));
+    outputs_.push_back(output.name());
+    add(describe(output, Role::kOutput));
   }
-  for (const auto& value : model.graph().value_info()) facts.add(describe(value, Role::kIntermediate));
+  for (const auto& value : model.graph().value_info()) add(describe(value, Role::kIntermediate));
   // Tensors without a declaration: their names still tell what is an intermediate.
   for (const auto& node : model.graph().node())
     for (const auto& output : node.output())
-      if (!output.empty()) facts.add({output, Role::kIntermediate, std::nullopt, std::nullopt});
-  return facts;
+      if (!output.empty()) add({output, Role::kIntermediate, std::nullopt, std::nullopt});
+  return {};
+}
+
+Status ModelFacts::take_tflite(const Path& path) {
+  PARITAS_ASSIGN(const auto model, tflite::Model::load(path));
+  producer_ = model.description();
+  const tflite::Graph& graph = model.main();
+  const auto take = [&](int index, Role role) {
+    const tflite::GraphTensor& tensor = graph.tensors[static_cast<size_t>(index)];
+    ModelTensor made{tensor.id, role, tensor.dtype, tensor.shape};
+    for (size_t i = 0; i < tensor.shape_signature.size() && i < made.shape->size(); ++i)
+      if (tensor.shape_signature[i] < 0) (*made.shape)[i] = -1;
+    if (role == Role::kInput) inputs_.push_back(tensor.id);
+    if (role == Role::kOutput) outputs_.push_back(tensor.id);
+    add(std::move(made));
+  };
+  // An input that is an output too is one that was fed.
+  for (const int input : graph.inputs) take(input, Role::kInput);
+  for (const int output : graph.outputs) take(output, Role::kOutput);
+  for (const tflite::Op& op : graph.ops)
+    for (const int output : op.outputs)
+      if (output >= 0) take(output, Role::kIntermediate);
+  return {};
 }
 
 void ModelFacts::add(ModelTensor tensor) {

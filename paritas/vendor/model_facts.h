@@ -1,4 +1,5 @@
-// What an ONNX model declares of its tensors: where names, types and shapes come from when a dump does not hold them.
+// What an ONNX or TFLite model declares of its tensors: where names, types and shapes come from when a dump does not
+// hold them.
 #pragma once
 
 #include <map>
@@ -50,6 +51,8 @@ class ModelFacts {
 
  private:
   using Index = std::multimap<std::string, std::string>;
+  Status take_tflite(const Path& path);
+  Status take_onnx(const Path& path);
   void add(ModelTensor tensor);
   ModelMatch sanitised(const Index& index, const std::string& name) const;
 

@@ -1,6 +1,7 @@
 #include "paritas/compare/conclude.h"
 
 #include <algorithm>
+#include <map>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -10,6 +11,8 @@
 
 namespace paritas {
 namespace {
+
+constexpr uint64_t kFewElements = 4;  // below, being the same everywhere says little
 
 class Conclusion {
  public:
@@ -31,6 +34,7 @@ class Conclusion {
       builder_.invalid(result_.coverage.outputs == 0 ? "no output was compared: the recordings share no output"
                                                      : "no output was compared: the reference holds none");
     judge_inputs();
+    judge_constants();
     for (const std::string& gate : result_.task_gates)
       builder_.not_judged(fmt::format("\"{}\" is on a task: paritas check judges it", gate));
     result_.verdict = builder_.verdict();
@@ -66,6 +70,7 @@ class Conclusion {
     }
     const bool has_say = t.role == Role::kOutput || (t.role == Role::kIntermediate && t.gated);
     if (!has_say && t.verdict >= Verdict::kNotJudged) return;
+    if (t.role == Role::kOutput && t.compared() && t.metrics && t.gated) note_constant(t);
     const std::string where = result_.reference_samples > 1 ? fmt::format(" ({})", t.sample) : "";
     const std::string reason = fmt::format("{}: {}{}", t.name, t.rule, where);
     switch (t.verdict) {
@@ -95,6 +100,23 @@ class Conclusion {
         "judges all the same)");
   }
 
+  // Ids and masks have few values by their nature.
+  void note_constant(const TensorComparison& t) {
+    const PairMetrics& m = *t.metrics;
+    const bool real = !m.names && (is_float(t.reference->dtype) || m.codes.has_value());
+    const bool constant = real && m.finite >= kFewElements && m.finite == m.count && m.reference_min == m.reference_max;
+    const auto [it, first] = always_constant_.emplace(t.name, constant);
+    if (!first) it->second &= constant;
+  }
+
+  // A runtime that left an operator out returns OK and the same everywhere; two of them then agree.
+  void judge_constants() {
+    for (const auto& [name, constant] : always_constant_)
+      if (constant)
+        builder_.not_judged(fmt::format("{}: the reference is the same everywhere{}: agreement with it shows nothing",
+                                        name, result_.samples > 1 ? " in every sample" : ""));
+  }
+
   static void note_unmatched(std::vector<std::string>& list, const std::string& name) {
     if (std::find(list.begin(), list.end(), name) == list.end()) list.push_back(name);
   }
@@ -102,6 +124,7 @@ class Conclusion {
   CompareResult& result_;
   VerdictBuilder builder_;
   std::unordered_set<std::string> samples_with_inputs_;
+  std::map<std::string, bool> always_constant_;  // gated outputs, by name
   bool inputs_missing_ = false;
   bool reference_has_outputs_ = false;
 };

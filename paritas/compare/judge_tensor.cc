@@ -115,6 +115,20 @@ Decision judge_by(const std::vector<const Gate*>& applicable, const PairMetrics&
   return {proves ? Verdict::kPass : Verdict::kNotJudged, passed};
 }
 
+bool constant_on_device_only(const PairMetrics& m) {
+  return !m.names && m.finite >= kFewElements && m.device_min == m.device_max && m.reference_min != m.reference_max;
+}
+
+// A device whose output is the same everywhere knows nothing of what the reference tells. A gate that lets this pass
+// tolerates all that the reference says.
+Decision without_trust_in_constants(Decision decision, const TensorComparison& t) {
+  if (decision.verdict != Verdict::kPass || t.role != Role::kOutput || !constant_on_device_only(*t.metrics))
+    return decision;
+  return {Verdict::kNotJudged,
+          fmt::format("{}; but the device's output is {:.6g} everywhere, and the reference's is not", decision.rule,
+                      t.metrics->device_min)};
+}
+
 Decision judge_figures(const GateSet& gates, const TensorComparison& t, const std::vector<const Gate*>& applicable) {
   PairMetrics m = *t.metrics;
   // Where NaN at the same place agrees, it is not outside a tolerance either.
@@ -134,7 +148,7 @@ Decision judge_figures(const GateSet& gates, const TensorComparison& t, const st
   if (applicable.empty())
     return t.role == Role::kOutput ? Decision{Verdict::kNotJudged, "no gate covers it"}
                                    : Decision{Verdict::kPass, "not gated"};
-  return judge_by(applicable, m);
+  return without_trust_in_constants(judge_by(applicable, m), t);
 }
 
 // Only another order is excused, not another type where types must agree.
@@ -198,8 +212,7 @@ std::vector<std::string> mistrust(const PairMetrics& m) {
   else if (zeros >= kMostlyZero)
     notes.push_back(
         fmt::format("{:.1f} % of the reference is zero: cosine and means rest on few elements", 100 * zeros));
-  if (m.finite >= kFewElements && m.device_min == m.device_max && m.reference_min != m.reference_max)
-    notes.push_back("the device's tensor is constant");
+  if (constant_on_device_only(m)) notes.push_back("the device's tensor is constant");
   if (m.reference_max_abs > 0 && m.reference_max_abs < 1e-20)
     notes.push_back("the reference holds only tiny values: absolute thresholds mean nothing here");
   const double tail = m.rmse / m.mean_abs;  // before it is squared: the squares of extreme values are no doubles

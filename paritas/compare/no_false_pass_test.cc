@@ -88,6 +88,31 @@ TEST_F(NoFalsePass, LimitsThatNoTensorOfThisSizeExceedsProveNothing) {
   EXPECT_EQ(run({"a: differing<=2"}).verdict, Verdict::kDeviates);
 }
 
+// What a runtime that does not know an operator's kernel made of a classifier: status OK and zeros.
+TEST_F(NoFalsePass, AnOutputThatIsConstantOnTheDeviceAloneNeverPasses) {
+  reference_.output("a", {1, 2, 3, 4, 5});
+  device_.output("a", {3, 3, 3, 3, 3});
+  const CompareResult wide = run({"a: max_abs<=2"});
+  EXPECT_EQ(wide.verdict, Verdict::kNotJudged);
+  EXPECT_THAT(wide.tensors.front().rule, HasSubstr("the device's output is 3 everywhere, and the reference's is not"));
+  EXPECT_EQ(run({"a: max_abs<=1"}).verdict, Verdict::kDeviates);
+  device_ = MemoryStream("dev");
+  device_.output("a", {1, 2, 3, 4, 5});
+  EXPECT_EQ(run({"a: max_abs<=2"}).verdict, Verdict::kPass);
+}
+
+TEST_F(NoFalsePass, AReferenceThatIsConstantInEverySampleIsNoEvidence) {
+  reference_.output("a", {0, 0, 0, 0}, 0).output("a", {0, 0, 0, 0}, 1);
+  device_.output("a", {0, 0, 0, 0}, 0).output("a", {0, 0, 0, 0}, 1);
+  const CompareResult dead = run({"a: max_abs<=0"});
+  EXPECT_EQ(dead.verdict, Verdict::kNotJudged);
+  EXPECT_THAT(dead.reasons, ::testing::Contains(HasSubstr("a: the reference is the same everywhere in every sample")));
+  // One sample in which it says something is enough: empty answers are common.
+  reference_.output("a", {0, 1, 0, 0}, 2);
+  device_.output("a", {0, 1, 0, 0}, 2);
+  EXPECT_EQ(run({"a: max_abs<=0"}).verdict, Verdict::kPass);
+}
+
 TEST_F(NoFalsePass, EveryFailingGateIsNamed) {
   reference_.output("a", {1, 2, 3});
   device_.output("a", {4, 5, 7});

@@ -31,7 +31,8 @@ class BackendSession {
 
   struct Ran {
     std::vector<StoredOutput> outputs;
-    double seconds = 0;  // the runtime's calls alone
+    double seconds = 0;                                   // the runtime's calls alone
+    std::vector<std::pair<std::string, uint64_t>> calls;  // see RunReply
   };
   struct Order {
     std::vector<std::pair<std::string, Tensor>> inputs;

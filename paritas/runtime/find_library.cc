@@ -21,6 +21,8 @@ constexpr const char* kTfliteNames[] = {"libtensorflowlite_c.so", "libjnitensorf
 constexpr const char* kInstallTflite =
     "take libjnitensorflowlite.so out of Maven's org.bytedeco:tensorflow-lite:2.21.0-1.5.14, or build "
     "libtensorflowlite_c.so, and set PARITAS_TFLITE to it";
+constexpr const char* kLitertName = "libLiteRt.so";
+constexpr const char* kInstallLitert = "install it: pip install ai-edge-litert==2.3.0, or give library=PATH";
 constexpr const char* kInstallOrt = "install it: pip install onnxruntime==1.32.0, or pass --ort PATH";
 constexpr const char* kInstallQnn = "install it: pip install onnxruntime-qnn==2.7.0, or give library=PATH";
 
@@ -101,6 +103,21 @@ Result<Path> find_tflite(const RuntimeSearch& search, const std::optional<std::s
   for (const char* name : kTfliteNames)
     if (Path found = loaded_path(name); !found.empty()) return found;
   return runtime_error(subject, "TensorFlow Lite's C library was not found", kInstallTflite);
+}
+
+Result<Path> find_litert(const RuntimeSearch& search, const std::optional<std::string>& given,
+                         const std::string& subject) {
+  std::error_code code;
+  if (given) {
+    Path path = *given;
+    if (fs::is_directory(path, code)) path /= kLitertName;
+    if (fs::is_regular_file(path, code)) return fs::absolute(path);
+    return usage_error(subject, fmt::format("the library {} is absent", path.string()), kInstallLitert);
+  }
+  for (const Path& site : search.python_site_folders)
+    if (const Path path = site / "ai_edge_litert" / kLitertName; fs::is_regular_file(path, code))
+      return fs::absolute(path);
+  return runtime_error(subject, "LiteRT was not found in the Python environment", kInstallLitert);
 }
 
 Result<Path> find_qnn(const RuntimeSearch& search, const std::optional<std::string>& given,

@@ -133,13 +133,15 @@ std::string_view name(RuntimeKind kind) {
       return "onnxruntime";
     case RuntimeKind::kTflite:
       return "tflite";
+    case RuntimeKind::kLitert:
+      return "litert";
   }
   return "";
 }
 
 Result<RuntimeKind> decode_runtime_kind(const Json& object) {
   PARITAS_ASSIGN(const std::string text, json_string(object, "runtime", kSubject));
-  for (const RuntimeKind kind : {RuntimeKind::kOnnxRuntime, RuntimeKind::kTflite})
+  for (const RuntimeKind kind : {RuntimeKind::kOnnxRuntime, RuntimeKind::kTflite, RuntimeKind::kLitert})
     if (text == name(kind)) return kind;
   return runtime_error(kSubject, fmt::format("unknown runtime \"{}\"", text));
 }
@@ -148,6 +150,7 @@ Json encode(const Target& target) {
   Json json = {{"text", target.spec.text},
                {"runtime", name(target.runtime)},
                {"kernels", target.kernels},
+               {"accelerator", target.accelerator},
                {"xnnpack", target.xnnpack},
                {"provider", target.provider},
                {"provider_library", target.provider_library},
@@ -157,6 +160,7 @@ Json encode(const Target& target) {
                {"inter_threads", target.inter_threads},
                {"parallel", target.parallel},
                {"optimisation", target.optimisation},
+               {"device", target.capabilities.device},
                {"can_op_trace", target.capabilities.op_trace},
                {"can_cycle_profile", target.capabilities.cycle_profile}};
   return json;
@@ -167,6 +171,7 @@ Result<Target> decode_target(const Json& json) {
   PARITAS_ASSIGN(target.spec.text, json_string(json, "text", kSubject));
   PARITAS_ASSIGN(target.runtime, decode_runtime_kind(json));
   PARITAS_ASSIGN(target.kernels, json_string(json, "kernels", kSubject));
+  PARITAS_ASSIGN(target.accelerator, json_string(json, "accelerator", kSubject));
   PARITAS_ASSIGN(target.xnnpack, decode_bool(json, "xnnpack"));
   PARITAS_ASSIGN(target.provider, json_string(json, "provider", kSubject));
   PARITAS_ASSIGN(target.provider_library, json_string(json, "provider_library", kSubject));
@@ -178,6 +183,7 @@ Result<Target> decode_target(const Json& json) {
   target.inter_threads = static_cast<int>(inter_threads);
   PARITAS_ASSIGN(target.parallel, decode_bool(json, "parallel"));
   PARITAS_ASSIGN(target.optimisation, json_string(json, "optimisation", kSubject));
+  PARITAS_ASSIGN(target.capabilities.device, decode_bool(json, "device"));
   PARITAS_ASSIGN(target.capabilities.op_trace, decode_bool(json, "can_op_trace"));
   PARITAS_ASSIGN(target.capabilities.cycle_profile, decode_bool(json, "can_cycle_profile"));
   return target;
@@ -213,6 +219,7 @@ Json encode(const SessionInfo& info) {
   Json traces = Json::array();
   for (const Path& path : info.op_traces) traces.push_back(path.string());
   return {{"session", info.id},
+          {"fully_accelerated", info.fully_accelerated ? Json(*info.fully_accelerated) : Json()},
           {"inputs", encode_ports(info.inputs)},
           {"outputs", encode_ports(info.outputs)},
           {"assignment", std::move(assignment)},
@@ -235,6 +242,8 @@ Result<SessionInfo> decode_session_info(const Json& json) {
   PARITAS_ASSIGN(const std::vector<std::string> traces, decode_names(json, "op_traces"));
   info.op_traces.assign(traces.begin(), traces.end());
   PARITAS_ASSIGN(info.unoptimised_because, json_string(json, "unoptimised_because", kSubject));
+  if (const auto full = json.find("fully_accelerated"); full != json.end() && full->is_boolean())
+    info.fully_accelerated = full->get<bool>();
   PARITAS_ASSIGN(info.seconds, decode_number(json, "seconds"));
   PARITAS_ASSIGN(info.provider_seconds, decode_number(json, "provider_seconds"));
   return info;
@@ -282,6 +291,23 @@ Result<std::vector<TimedRun>> decode_runs(const Json& object) {
 }
 
 }  // namespace
+
+Json encode_calls(const std::vector<std::pair<std::string, uint64_t>>& calls) {
+  Json array = Json::array();
+  for (const auto& [place, count] : calls) array.push_back(Json::array({place, count}));
+  return array;
+}
+
+Result<std::vector<std::pair<std::string, uint64_t>>> decode_calls(const Json& object) {
+  PARITAS_ASSIGN(const Json* array, json_array(object, "calls", kSubject));
+  std::vector<std::pair<std::string, uint64_t>> calls;
+  for (const Json& row : *array) {
+    if (!row.is_array() || row.size() != 2 || !row[0].is_string() || !row[1].is_number_unsigned())
+      return runtime_error(kSubject, "a count of calls is malformed");
+    calls.emplace_back(row[0].get<std::string>(), row[1].get<uint64_t>());
+  }
+  return calls;
+}
 
 Json encode(const TimeRequest& request) {
   return {{"chain", encode_chain(request.chain)},

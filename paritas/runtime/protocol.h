@@ -1,7 +1,7 @@
 // What goes over the control channel of a worker, as JSON: one object a line, one reply to each request.
 //   hello {onnxruntime}                    -> {version, path}
 //   open  {model, ..., trace_folder}       -> session info
-//   run   {session, inputs, fetch, perturb, add, output} -> {seconds, outputs: [[name, dtype, shape, offset]]}
+//   run   {session, inputs, fetch, perturb, add, output} -> {seconds, outputs: [[name, dtype, shape, offset]], calls}
 //   time  {chain, inputs, fetch, warm_up, runs, seconds, against, output}
 //                                          -> {runs: [[chain, stages...]], first, last: outputs as above, ...}
 //   close {session}, quit                  -> {}
@@ -27,6 +27,10 @@ Result<SessionRequest> decode_session_request(const Json& json);
 
 Json encode(const SessionInfo& info);
 Result<SessionInfo> decode_session_info(const Json& json);
+
+// RunReply::calls, the member "calls".
+Json encode_calls(const std::vector<std::pair<std::string, uint64_t>>& calls);
+Result<std::vector<std::pair<std::string, uint64_t>>> decode_calls(const Json& object);
 
 // Tensors of the request must lie in files. `patience` stays with the sender.
 Json encode(const TimeRequest& request);

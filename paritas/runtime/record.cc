@@ -164,10 +164,10 @@ Result<std::vector<std::string>> choose_marks(const std::vector<std::string>& pa
 
 Result<RunInfo> record(const RecordRequest& request) {
   const bool tflite_model = tflite::is_tflite(request.model);
-  const bool tflite_target = request.target.runtime == RuntimeKind::kTflite;
+  const bool tflite_target = request.target.runtime != RuntimeKind::kOnnxRuntime;
   if (tflite_model && !tflite_target)
     return usage_error(request.target.spec.text, fmt::format("does not run {}, a TFLite model", request.model.string()),
-                       "take tflite:ref, tflite:builtin, tflite:xnnpack or tflite:delegate");
+                       "take tflite:ref, tflite:builtin, tflite:xnnpack, tflite:delegate or litert:cpu");
   if (!tflite_target) {
     if (request.steps)
       return usage_error(request.target.spec.text, "keeps no state from call to call", "leave --steps out");
@@ -175,7 +175,8 @@ Result<RunInfo> record(const RecordRequest& request) {
   }
   std::error_code code;
   if (!tflite_model && std::filesystem::exists(request.model, code))
-    return usage_error(request.target.spec.text, fmt::format("runs TFLite models, and {} is none", request.model.string()),
+    return usage_error(request.target.spec.text,
+                       fmt::format("runs TFLite models, and {} is none", request.model.string()),
                        "take cpu, or another target of ONNX Runtime");
   return record_tflite(request);
 }

@@ -35,8 +35,8 @@ std::string declared_inputs(const tflite::Model& model) {
   std::string text;
   for (const int input : model.main().inputs) {
     const GraphTensor& tensor = model.main().tensors[static_cast<size_t>(input)];
-    text += fmt::format("{}\"{}\" {} {}", text.empty() ? "" : ", ", tensor.id, tensor.type_name,
-                        to_string(tensor.shape));
+    text +=
+        fmt::format("{}\"{}\" {} {}", text.empty() ? "" : ", ", tensor.id, tensor.type_name, to_string(tensor.shape));
   }
   return text.empty() ? "no inputs" : text;
 }
@@ -49,8 +49,8 @@ Status check_names(const tflite::Model& model, const NamedTensors& sample) {
     if (std::count_if(sample.begin(), sample.end(), is_name) > 1)
       return usage_error("--input " + name, "was given twice");
     if (std::none_of(inputs.begin(), inputs.end(), [&, &n = name](int input) { return id(input) == n; }))
-      return input_error("", fmt::format("input \"{}\" is not in {}; it has {}", name, model.subject(),
-                                         declared_inputs(model)));
+      return input_error(
+          "", fmt::format("input \"{}\" is not in {}; it has {}", name, model.subject(), declared_inputs(model)));
   }
   for (const int input : inputs)
     if (std::none_of(sample.begin(), sample.end(), [&](const auto& each) { return each.first == id(input); }))
@@ -76,11 +76,12 @@ class TfliteRecorder {
     options.scratch = scratch.path();
     PARITAS_ASSIGN(Runner runner, Runner::start(request_.target, options));
     PARITAS_ASSIGN(Session session, runner.open_file(model_.path(), fetch_));
-    PARITAS_TRY(place(session.info()));
+    if (request_.target.runtime == RuntimeKind::kTflite) PARITAS_TRY(place(session.info()));
     for (size_t i = 0; i < samples_.size(); ++i) {
       if (request_.progress) request_.progress(fmt::format("sample {} of {}", i + 1, samples_.size()));
       PARITAS_TRY(run_sample(session, samples_[i], i == 0, writer));
     }
+    if (request_.target.runtime == RuntimeKind::kLitert) PARITAS_TRY(place_by_calls(session.info()));
     finish_info(runner);
     info_.start = started;
     info_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -99,8 +100,9 @@ class TfliteRecorder {
       for (const auto& [name, value] : sample)
         for (const auto& [other, first] : samples_.empty() ? sample : samples_.front())
           if (name == other && value.shape != first.shape)
-            return input_error("", fmt::format("samples differ in the shape of \"{}\": {} and {}", name,
-                                               to_string(first.shape), to_string(value.shape)),
+            return input_error("",
+                               fmt::format("samples differ in the shape of \"{}\": {} and {}", name,
+                                           to_string(first.shape), to_string(value.shape)),
                                "record them separately");
       samples_.push_back(std::move(sample));
     }
@@ -113,8 +115,8 @@ class TfliteRecorder {
       const GraphTensor& port = tensor(*model_.main().find(name));
       const int64_t each = port.shape.empty() ? 0 : port.shape[0];
       if (each <= 0 || value.shape.empty() || value.shape[0] <= 0 || value.shape[0] % each != 0)
-        return input_error("--steps", fmt::format("the first axis of \"{}\" {} holds no whole number of calls of {}", name,
-                                                  to_string(value.shape), to_string(port.shape)));
+        return input_error("--steps", fmt::format("the first axis of \"{}\" {} holds no whole number of calls of {}",
+                                                  name, to_string(value.shape), to_string(port.shape)));
       const auto steps = static_cast<uint64_t>(value.shape[0] / each);
       if (info_.steps != 0 && info_.steps != steps)
         return input_error("--steps", fmt::format("inputs hold {} and {} calls", info_.steps, steps));
@@ -129,7 +131,8 @@ class TfliteRecorder {
     PARITAS_ASSIGN(marks_, choose_marks(
                                request_.marks, names, [](const std::string&) { return true; }, model_.subject()));
     for (const int output : model_.main().outputs)
-      if (std::find(fetch_.begin(), fetch_.end(), tensor(output).id) == fetch_.end()) fetch_.push_back(tensor(output).id);
+      if (std::find(fetch_.begin(), fetch_.end(), tensor(output).id) == fetch_.end())
+        fetch_.push_back(tensor(output).id);
     fetch_.insert(fetch_.end(), marks_.begin(), marks_.end());
     return {};
   }
@@ -153,6 +156,27 @@ class TfliteRecorder {
     return {};
   }
 
+  // LiteRT shows no plan. Its profiler counted what ran, without saying which operators of the model these were, and a
+  // delegate's own operators need not be the model's.
+  Status place_by_calls(const SessionInfo& session) {
+    PlacementCounts counts;
+    counts.requested = request_.target.provider;
+    counts.nodes = calls_;
+    if (!calls_.empty()) counts.evidence = {"profiler events"};
+    PARITAS_TRY(require_device_took_part(request_.target, counts));
+    if (calls_.empty())
+      info_.notes.push_back("LiteRT's profiler saw no operators: where they ran is not known");
+    else
+      info_.notes.push_back(
+          "placement counts operators that LiteRT's profiler saw in one call; those of a delegate are its own, not the "
+          "model's");
+    if (session.fully_accelerated)
+      info_.notes.push_back(
+          fmt::format("LiteRT says that the model is {}fully accelerated", *session.fully_accelerated ? "" : "not "));
+    info_.placement = std::move(counts);
+    return {};
+  }
+
   // Tensors of one sample, as many at a time as the budget of memory allows.
   Status run_sample(Session& session, const NamedTensors& sample, bool first, RecordingWriter& writer) {
     NamedTensors tensors = sample;
@@ -160,8 +184,9 @@ class TfliteRecorder {
     uint64_t bytes = 0;
     const auto run_part = [&]() -> Status {
       if (part.empty()) return {};
-      PARITAS_ASSIGN(RunReply reply, info_.steps > 0 ? session.run_steps(sample, info_.steps, part)
-                                                     : session.run(sample, part));
+      PARITAS_ASSIGN(RunReply reply,
+                     info_.steps > 0 ? session.run_steps(sample, info_.steps, part) : session.run(sample, part));
+      if (calls_.empty()) calls_ = reply.calls;
       for (auto& output : reply.outputs) tensors.push_back(std::move(output));
       part.clear();
       bytes = 0;
@@ -186,8 +211,10 @@ class TfliteRecorder {
       const auto& outputs = model_.main().outputs;
       const bool input = std::any_of(sample.begin(), sample.end(), [&n = name](const auto& s) { return s.first == n; });
       const bool output = std::find(outputs.begin(), outputs.end(), index) != outputs.end();
-      info_.tensors.push_back(
-          describe_tensor(model_, index, output ? Role::kOutput : input ? Role::kInput : Role::kIntermediate));
+      info_.tensors.push_back(describe_tensor(model_, index,
+                                              output  ? Role::kOutput
+                                              : input ? Role::kInput
+                                                      : Role::kIntermediate));
     }
   }
 
@@ -212,6 +239,7 @@ class TfliteRecorder {
   const tflite::Model model_;
   std::vector<NamedTensors> samples_;
   std::vector<std::string> marks_, fetch_;
+  std::vector<std::pair<std::string, uint64_t>> calls_;  // of one run, where the runtime counts them
   RunInfo info_;
 };
 

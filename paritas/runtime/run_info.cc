@@ -41,6 +41,10 @@ RunInfo make_run_info(const Path& model, const Target& target, const RuntimeIden
     info.options["kernels"] = target.kernels;
     info.options["xnnpack"] = target.xnnpack ? "yes" : "no";
   }
+  if (target.runtime == RuntimeKind::kLitert) {
+    info.options["accelerator"] = target.accelerator;
+    if (target.accelerator == "cpu") info.options["kernels"] = target.kernels;
+  }
   info.optimisation = target.optimisation;
   info.threads = target.threads;
   info.runtime = {identity.version, identity.path.string(), identity.sha256, {}};

@@ -44,6 +44,21 @@ class Options {
     }
   }
 
+  // opaque.ID: what LiteRT hands to the vendor's library.
+  void take_opaque(Target& target) {
+    static const std::string kPrefix = "opaque.";
+    for (auto it = left_.begin(); it != left_.end();) {
+      if (it->first.rfind(kPrefix, 0) == 0 && it->first.size() > kPrefix.size()) {
+        target.notes.push_back(
+            fmt::format("{} was passed on as given; LiteRT does not tell whether it was taken", it->first));
+        target.provider_options.insert(*it);
+        it = left_.erase(it);
+      } else {
+        ++it;
+      }
+    }
+  }
+
   std::map<std::string, std::string> take_rest() { return std::exchange(left_, {}); }
 
   Status none_left() const {
@@ -274,12 +289,67 @@ Result<Target> resolve_tflite(const TargetSpec& spec, const RuntimeSearch& searc
     PARITAS_TRY(take_delegate(options, target));
     target.provider_options = options.take_rest();
   }
-  target.provider = spec.variant == "delegate" ? kExternalDelegate : target.xnnpack ? kXnnpackName : target.host_kernels();
+  target.provider = spec.variant == "delegate" ? kExternalDelegate
+                    : target.xnnpack           ? kXnnpackName
+                                               : target.host_kernels();
   target.capabilities.device = spec.variant == "delegate" || target.xnnpack;
   PARITAS_TRY(options.none_left());
   if (spec.variant == "default")
     target.notes.push_back(
         "the library's own choice of kernels and delegates: what ran where is known only as far as it shows its plan");
+  return target;
+}
+
+// A folder of vendor libraries, made absolute: workers run elsewhere.
+Status take_folder(Options& options, const char* key, Target& target) {
+  const auto given = options.take(key);
+  if (!given) return {};
+  std::error_code code;
+  if (!std::filesystem::is_directory(*given, code))
+    return usage_error(options.subject(), fmt::format("{}={} is no folder", key, *given),
+                       "give the folder that holds the vendor's library");
+  target.provider_options[key] = std::filesystem::absolute(*given).string();
+  return {};
+}
+
+Status take_litert_kernels(Options& options, Target& target) {
+  target.kernels = "delegate";
+  const auto text = options.take("kernels");
+  if (text == "reference" || text == "ref")
+    return usage_error(options.subject(),
+                       "LiteRT takes \"reference\" and runs its optimised kernels all the same (2.2.0 and 2.3.0)",
+                       "the reference kernels are those of tflite:ref; kernels=builtin are LiteRT's optimised ones");
+  if (text && *text != "delegate" && *text != "builtin")
+    return usage_error(options.subject(), fmt::format("kernels={} is not known", *text), "choose delegate or builtin");
+  if (text) target.kernels = *text;
+  return {};
+}
+
+// LiteRT's CompiledModel. Vendors' libraries and options are the user's own.
+Result<Target> resolve_litert(const TargetSpec& spec, const RuntimeSearch& search) {
+  if (spec.variant != "cpu" && spec.variant != "npu" && spec.variant != "gpu")
+    return usage_error(spec.text, fmt::format("LiteRT has no accelerator \"{}\" here", spec.variant),
+                       "choose litert:cpu, litert:npu or litert:gpu");
+  Target target;
+  target.runtime = RuntimeKind::kLitert;
+  target.accelerator = spec.variant;
+  target.optimisation = "none";
+  target.capabilities.steps = true;
+  Options options(spec);
+  PARITAS_ASSIGN(const Path library, find_litert(search, options.take("library"), spec.text));
+  target.runtime_library = library.string();
+  PARITAS_TRY(take_threads(options, target));
+  if (spec.variant == "cpu") {
+    PARITAS_TRY(take_litert_kernels(options, target));
+  } else {
+    PARITAS_TRY(take_folder(options, "plugin", target));
+    PARITAS_TRY(take_folder(options, "dispatch", target));
+    target.notes.push_back("which device computes behind the delegate is not known: LiteRT does not tell");
+  }
+  options.take_opaque(target);
+  PARITAS_TRY(options.none_left());
+  target.capabilities.device = target.kernels != "builtin";
+  target.provider = target.capabilities.device ? kLitertDelegate : kLitertInterpreter;
   return target;
 }
 
@@ -364,6 +434,7 @@ Result<Target> resolve_target(const TargetSpec& spec, const RuntimeSearch& searc
     if (spec.name == "qnn") return resolve_qnn(spec, search);
     if (spec.name == "ort") return resolve_plugin(spec);
     if (spec.name == "tflite") return resolve_tflite(spec, search);
+    if (spec.name == "litert") return resolve_litert(spec, search);
     if (spec.name == "package")
       return usage_error(
           spec.text, "a package is no target of this command",
@@ -371,9 +442,10 @@ Result<Target> resolve_target(const TargetSpec& spec, const RuntimeSearch& searc
     if (spec.name == "exec")
       return usage_error(spec.text, "a board runs whole models with a command: nothing can be fed into its middle",
                          "paritas run and paritas check take it; compare its recording");
-    return usage_error(spec.text, fmt::format("there is no target \"{}\"", spec.name),
-                       "choose cpu, sim:fp16, sim:bf16, qnn:htp, ort:PROVIDER,library=PATH or tflite:ref, builtin, xnnpack, "
-                       "delegate");
+    return usage_error(
+        spec.text, fmt::format("there is no target \"{}\"", spec.name),
+        "choose cpu, sim:fp16, sim:bf16, qnn:htp, ort:PROVIDER,library=PATH, tflite:ref, builtin, xnnpack, "
+        "delegate, or litert:cpu, npu, gpu");
   }();
   if (resolved) resolved->spec = spec;
   return resolved;
@@ -412,6 +484,13 @@ std::vector<TargetListing> list_targets(const RuntimeSearch& search) {
   list.push_back(listing("tflite:delegate,path=LIBRARY",
                          "an external delegate; its options as key=value, xnnpack=yes behind it", no_tflite));
   list.push_back(listing("tflite:default", "whatever the library chooses itself; for old versions of it", no_tflite));
+  const auto litert = find_litert(search, std::nullopt, "litert");
+  const Error* no_litert = litert ? nullptr : &litert.error();
+  list.push_back(listing(
+      "litert:cpu", "LiteRT's CompiledModel on the CPU; kernels=delegate|builtin, threads=1, library=PATH", no_litert));
+  list.push_back(
+      listing("litert:npu", "its NPU accelerator; plugin=FOLDER, dispatch=FOLDER, opaque.ID=\"TOML\"", no_litert));
+  list.push_back(listing("litert:gpu", "its GPU accelerator; opaque.ID=\"TOML\"", no_litert));
   list.push_back(listing("exec:BOARD.toml", "a command of yours that runs the model elsewhere (docs/boards.md); needs --allow-exec", nullptr));
   return list;
 }

@@ -26,6 +26,9 @@ struct TargetSpec {
 
 inline constexpr const char* kXnnpackName = "TfLiteXNNPackDelegate";  // as it calls itself
 inline constexpr const char* kExternalDelegate = "TfLiteExternalDelegate";
+// LiteRT tells which operators its interpreter ran and which a delegate ran, not which delegate it was.
+inline constexpr const char* kLitertInterpreter = "LiteRtInterpreter";
+inline constexpr const char* kLitertDelegate = "LiteRtDelegate";
 
 // What a target can do. Code asks this record, never the provider's name.
 struct Capabilities {
@@ -52,18 +55,20 @@ struct SimulatedFormat {
 };
 
 // The library that runs a model. One a worker.
-enum class RuntimeKind { kOnnxRuntime, kTflite };
+enum class RuntimeKind { kOnnxRuntime, kTflite, kLitert };
 
 // Everything that a worker needs to open sessions. Plain data: goes over the control channel as JSON.
 struct Target {
   TargetSpec spec;
   RuntimeKind runtime = RuntimeKind::kOnnxRuntime;
-  std::string runtime_library;   // where the runtime is not ONNX Runtime, which each worker is given
-  std::string kernels;           // TFLite: "reference", "builtin", or "default", the library's own choice
-  bool xnnpack = false;          // TFLite: behind the external delegate, if there is one, whose library is the provider's
+  std::string runtime_library;  // where the runtime is not ONNX Runtime, which each worker is given
+  // TFLite: "reference", "builtin", or "default", the library's own choice. LiteRT: "delegate" (XNNPACK) or "builtin".
+  std::string kernels;
+  std::string accelerator;  // LiteRT: "cpu", "npu" or "gpu"
+  bool xnnpack = false;     // TFLite: behind the external delegate, if there is one, whose library is the provider's
   std::string host_kernels() const;  // TFLite: what the interpreter's own kernels are called in placements
-  std::string provider;          // "CPUExecutionProvider", "QNNExecutionProvider"
-  std::string provider_library;  // plug-in provider's path; empty for the CPU
+  std::string provider;              // "CPUExecutionProvider", "QNNExecutionProvider"
+  std::string provider_library;      // plug-in provider's path; empty for the CPU
   std::map<std::string, std::string> provider_options;
   std::map<std::string, std::string> session_entries;
   int threads = 1;                          // intra-op

@@ -274,6 +274,7 @@ Result<RunReply> Worker::run(const RunRequest& request) {
   const auto seconds = reply.find("seconds");
   if (seconds == reply.end() || !seconds->is_number()) return runtime_error(kSubject, "the reply names no time");
   result.seconds = seconds->get<double>();
+  PARITAS_ASSIGN(result.calls, protocol::decode_calls(reply));
   PARITAS_ASSIGN(result.outputs, impl_->received(reply, "outputs", output));
   return result;
 }

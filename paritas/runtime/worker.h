@@ -17,9 +17,9 @@
 namespace paritas {
 
 struct WorkerOptions {
-  Path executable;                    // the paritas binary; started as `paritas worker --control READ WRITE`
-  Path scratch;                       // folder for tensors and captured output; private to this worker
-  Path onnxruntime;                   // library to load, unless `runtime` is another
+  Path executable;   // the paritas binary; started as `paritas worker --control READ WRITE`
+  Path scratch;      // folder for tensors and captured output; private to this worker
+  Path onnxruntime;  // library to load, unless `runtime` is another
   RuntimeKind runtime = RuntimeKind::kOnnxRuntime;
   Path library;                       // of another runtime
   std::chrono::seconds timeout{600};  // for one request; a worker that does not answer is killed
@@ -62,6 +62,8 @@ struct SessionInfo {
   std::vector<Path> op_traces;           // files that the provider wrote
   // Why the runtime's optimiser was switched off against the target's wish: with it the session could not be opened.
   std::string unoptimised_because;
+  // What the runtime itself says; nullopt: it says nothing.
+  std::optional<bool> fully_accelerated;
   double seconds = 0;           // making the session
   double provider_seconds = 0;  // loading the provider's library, when this session was the first to need it
 };
@@ -84,6 +86,8 @@ struct RunReply {
   std::vector<std::pair<std::string, Tensor>>
       outputs;         // file-backed, in scratch; the file lives as long as the tensors
   double seconds = 0;  // the runtime's Run() alone
+  // Operators that ran, by place, where the runtime counted them during its first call.
+  std::vector<std::pair<std::string, uint64_t>> calls;
 };
 
 // One session of a chain. Tensors have names of their own, which tie outputs to inputs; sessions may call them

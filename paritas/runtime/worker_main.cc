@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "paritas/runtime/line_channel.h"
+#include "paritas/runtime/litert/session.h"
 #include "paritas/runtime/ort/chain.h"
 #include "paritas/runtime/ort/session.h"
 #include "paritas/runtime/protocol.h"
@@ -81,6 +82,8 @@ class Server {
         return ort::Environment::create(library);
       case RuntimeKind::kTflite:
         return tflite::load_backend(library, scratch);
+      case RuntimeKind::kLitert:
+        return litert::load_backend(library, scratch);
     }
     return runtime_error(kSubject, "unknown runtime");
   }
@@ -109,7 +112,9 @@ class Server {
     PARITAS_ASSIGN(order.steps, json_uint(request, "steps", kSubject));
     PARITAS_ASSIGN(const std::string output, json_string(request, "output", kSubject));
     PARITAS_ASSIGN(const BackendSession::Ran ran, found->second->run(order, output));
-    return Json{{"seconds", ran.seconds}, {"outputs", encode_outputs(ran.outputs)}};
+    return Json{{"seconds", ran.seconds},
+                {"outputs", encode_outputs(ran.outputs)},
+                {"calls", protocol::encode_calls(ran.calls)}};
   }
 
   static Json encode_outputs(const std::vector<StoredOutput>& outputs) {

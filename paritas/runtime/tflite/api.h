@@ -46,6 +46,7 @@ struct DelegateParams {  // TfLiteDelegateParams
   IntArray* output_tensors;
 };
 struct OpaqueDelegateBuilder {  // TfLiteOpaqueDelegateBuilder
+  static constexpr int64_t kAllowDynamicTensors = 1;
   void* data;
   int (*prepare)(void* context, void* delegate, void* data);
   void* copy_from;

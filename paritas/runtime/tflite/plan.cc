@@ -13,6 +13,7 @@ std::unique_ptr<Spy> Spy::make(const Api& api) {
   OpaqueDelegateBuilder builder{};
   builder.data = spy.get();
   builder.prepare = &prepare;
+  builder.flags = OpaqueDelegateBuilder::kAllowDynamicTensors;  // else a model with free shapes is refused for its sake
   spy->delegate_ = api.opaque_delegate_create(&builder);
   return spy->delegate_ == nullptr ? nullptr : std::move(spy);
 }

@@ -2,28 +2,16 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
-#include <map>
-#include <unordered_map>
 
 #include <fmt/format.h>
 
+#include "paritas/runtime/tflite/calls.h"
 #include "paritas/runtime/tflite/interpreter.h"
 #include "paritas/tflite/model.h"
 #include "paritas/tflite/promote.h"
 
 namespace paritas::tflite {
 namespace {
-
-using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
-constexpr uint64_t kAlignment = 64;
-
-// What the calls of one run left of a tensor: of every step, one behind the other.
-struct Kept {
-  Shape shape;  // of one step
-  std::vector<std::byte> bytes;
-  uint64_t steps = 0;
-};
 
 class TfliteSession : public BackendSession {
  public:
@@ -40,12 +28,8 @@ class TfliteSession : public BackendSession {
 
   Status open(const std::vector<std::string>& fetch, int number) {
     const auto start = std::chrono::steady_clock::now();
-    for (const std::string& id : fetch) {
-      PARITAS_ASSIGN(const int index, find(id));
-      fetch_.push_back(index);
-    }
-    if (fetch_.empty()) fetch_ = model_.main().outputs;
-    const std::vector<int> intermediates = beyond_outputs();
+    PARITAS_ASSIGN(fetch_, chosen_tensors(model_, fetch));
+    const std::vector<int> intermediates = beyond_outputs(model_, fetch_);
     const bool chosen = target_.kernels != "default";
     const bool delegated = target_.xnnpack || !target_.provider_library.empty();
     tapping_ = !intermediates.empty() && chosen && !delegated && api_.interpreter_tensor != nullptr;
@@ -67,49 +51,23 @@ class TfliteSession : public BackendSession {
     PARITAS_TRY(check_ports(order.inputs, info_, model_.subject()));
     if (!order.injection.replace.empty() || !order.injection.add.empty())
       return usage_error(model_.subject(), "errors cannot be put into TFLite models");
-    std::vector<int> fetch = fetch_;
-    if (!order.fetch.empty()) {
-      fetch.clear();
-      for (const std::string& id : order.fetch) {
-        PARITAS_ASSIGN(const int index, find(id));
-        if (std::find(fetch_.begin(), fetch_.end(), index) == fetch_.end())
-          return input_error(model_.subject(), fmt::format("\"{}\" was not asked for when the session was opened", id));
-        fetch.push_back(index);
-      }
-    }
+    PARITAS_ASSIGN(const std::vector<int> fetch, tensors_of_run(model_, order.fetch, fetch_));
     if (used_ && (model_.stateful() || order.steps > 0)) PARITAS_TRY(renew());
     used_ = true;
     kept_.clear();
     Ran ran;
     const uint64_t steps = std::max<uint64_t>(order.steps, 1);
     for (uint64_t step = 0; step < steps; ++step) {
-      PARITAS_TRY(feed(order.inputs, step, steps));
+      PARITAS_TRY(feed(order, step, steps));
       PARITAS_TRY(call(fetch, step, ran.seconds));
     }
-    PARITAS_ASSIGN(ran.outputs, store(fetch, steps, file));
+    PARITAS_ASSIGN(ran.outputs, kept_.store(fetch, steps, file));
     kept_.clear();
     return ran;
   }
 
  private:
   const GraphTensor& tensor(int index) const { return model_.main().tensors[static_cast<size_t>(index)]; }
-
-  Result<int> find(const std::string& id) const {
-    const auto index = model_.main().find(id);
-    if (!index) return input_error(model_.subject(), fmt::format("has no tensor \"{}\"", id), "paritas inspect lists them");
-    if (!tensor(*index).dtype)
-      return input_error(model_.subject(),
-                         fmt::format("\"{}\" is of type {}, which is not handled", id, tensor(*index).type_name));
-    return *index;
-  }
-
-  std::vector<int> beyond_outputs() const {
-    const auto& outputs = model_.main().outputs;
-    std::vector<int> result;
-    for (const int index : fetch_)
-      if (std::find(outputs.begin(), outputs.end(), index) == outputs.end()) result.push_back(index);
-    return result;
-  }
 
   Status renew() {
     interpreter_.reset();
@@ -124,12 +82,8 @@ class TfliteSession : public BackendSession {
   }
 
   void describe() {
-    const auto port = [&](int index) {
-      const GraphTensor& t = tensor(index);
-      return PortInfo{t.id, t.dtype, t.shape_signature.empty() ? t.shape : Shape(t.shape_signature)};
-    };
-    for (const int input : model_.main().inputs) info_.inputs.push_back(port(input));
-    for (const int output : fetch_) info_.outputs.push_back(port(output));
+    for (const int input : model_.main().inputs) info_.inputs.push_back(port_of(tensor(input)));
+    for (const int output : fetch_) info_.outputs.push_back(port_of(tensor(output)));
     const Plan& plan = interpreter_->plan();
     if (!plan.known) return;
     const auto& ops = model_.main().ops;
@@ -152,14 +106,13 @@ class TfliteSession : public BackendSession {
       if (!node.name.empty()) info_.assignment.push_back(std::move(node));
   }
 
-  Status feed(const NamedTensors& inputs, uint64_t step, uint64_t steps) {
+  Status feed(const Order& order, uint64_t step, uint64_t steps) {
     bool resized = false;
     const auto& ports = model_.main().inputs;
     std::vector<const Tensor*> given(ports.size());
     for (size_t i = 0; i < ports.size(); ++i) {
-      const std::string& id = tensor(ports[i]).id;
-      given[i] = &std::find_if(inputs.begin(), inputs.end(), [&](const auto& each) { return each.first == id; })->second;
-      PARITAS_ASSIGN(const Shape wanted, shape_of_step(*given[i], ports[i], steps));
+      given[i] = &given_for(order, tensor(ports[i]));
+      PARITAS_ASSIGN(const Shape wanted, shape_of_call(model_, ports[i], *given[i], steps));
       if (wanted == shapes_[i]) continue;
       PARITAS_TRY(interpreter_->resize(static_cast<int>(i), {wanted.begin(), wanted.end()}));
       shapes_[i] = wanted;
@@ -170,36 +123,11 @@ class TfliteSession : public BackendSession {
       void* to = api_.input_tensor(interpreter_->handle(), static_cast<int32_t>(i));
       const uint64_t size = given[i]->bytes.size() / steps;
       if (to == nullptr || api_.tensor_bytes(to) != size || (size > 0 && api_.tensor_data(to) == nullptr))
-        return runtime_error(model_.subject(), fmt::format("the library does not take {} bytes for \"{}\"", size,
-                                                           tensor(ports[i]).id));
+        return runtime_error(model_.subject(),
+                             fmt::format("the library does not take {} bytes for \"{}\"", size, tensor(ports[i]).id));
       PARITAS_TRY(given[i]->bytes.read(step * size, {static_cast<std::byte*>(api_.tensor_data(to)), size}));
     }
     return {};
-  }
-
-  // The shape of one call's part of an input; an error where the model cannot take it.
-  Result<Shape> shape_of_step(const Tensor& given, int index, uint64_t steps) const {
-    const GraphTensor& port = tensor(index);
-    Shape shape = given.shape;
-    const auto refuse = [&] {
-      const std::string declared = to_string(port.shape_signature.empty() ? port.shape : Shape(port.shape_signature));
-      return input_error(model_.subject(),
-                         fmt::format("input \"{}\" {} cannot take a tensor of shape {}{}", port.id, declared,
-                                     to_string(given.shape), steps > 1 ? fmt::format(" in {} steps", steps) : ""));
-    };
-    if (port.dtype != given.dtype)
-      return input_error(model_.subject(), fmt::format("input \"{}\" must be {}, the given tensor is {}", port.id,
-                                                       port.type_name, name(given.dtype)));
-    if (steps > 1) {
-      if (shape.empty() || shape[0] % static_cast<int64_t>(steps) != 0) return refuse();
-      shape[0] /= static_cast<int64_t>(steps);
-    }
-    if (shape.size() != port.shape.size()) return refuse();
-    for (size_t i = 0; i < shape.size(); ++i) {
-      const bool free = i < port.shape_signature.size() && port.shape_signature[i] == -1;
-      if (!free && shape[i] != port.shape[i]) return refuse();
-    }
-    return shape;
   }
 
   Status call(const std::vector<int>& fetch, uint64_t step, double& seconds) {
@@ -224,7 +152,7 @@ class TfliteSession : public BackendSession {
     for (size_t i = 0; i < outputs.size() + promoted_.size(); ++i) {
       const int index = i < outputs.size() ? outputs[i] : promoted_[i - outputs.size()];
       if (std::find(fetch.begin(), fetch.end(), index) == fetch.end()) continue;
-      if (kept_[index].steps > step) continue;  // the tap had it
+      if (kept_.steps(index) > step) continue;  // the tap had it
       PARITAS_TRY(keep(index, api_.output_tensor(interpreter_->handle(), static_cast<int32_t>(i))));
     }
     return {};
@@ -232,48 +160,14 @@ class TfliteSession : public BackendSession {
 
   Status keep(int index, const void* from) {
     const GraphTensor& t = tensor(index);
-    if (from == nullptr) return runtime_error(model_.subject(), fmt::format("the library shows no tensor \"{}\"", t.id));
+    if (from == nullptr)
+      return runtime_error(model_.subject(), fmt::format("the library shows no tensor \"{}\"", t.id));
     Shape shape;
     for (int32_t i = 0; i < api_.tensor_rank(from); ++i) shape.push_back(api_.tensor_dim(from, i));
-    PARITAS_ASSIGN(const uint64_t count, element_count(shape));
-    const uint64_t size = byte_size(*t.dtype, count);
-    const void* data = api_.tensor_data(from);
-    if (api_.tensor_bytes(from) != size || (size > 0 && data == nullptr))
-      return runtime_error(model_.subject(), fmt::format("\"{}\" has {} bytes where its shape {} takes {}", t.id,
-                                                         api_.tensor_bytes(from), to_string(shape), size));
-    Kept& kept = kept_[index];
-    if (kept.steps > 0 && kept.shape != shape)
-      return input_error(model_.subject(), fmt::format("\"{}\" changes its shape from step to step, from {} to {}", t.id,
-                                                       to_string(kept.shape), to_string(shape)));
-    kept.shape = shape;
-    ++kept.steps;
-    const auto* bytes = static_cast<const std::byte*>(data);
-    kept.bytes.insert(kept.bytes.end(), bytes, bytes + size);
-    return {};
-  }
-
-  Result<std::vector<StoredOutput>> store(const std::vector<int>& fetch, uint64_t steps, const Path& path) {
-    PARITAS_ASSIGN(AtomicFile file, AtomicFile::create(path, /*overwrite=*/true));
-    static constexpr std::byte kPadding[kAlignment] = {};
-    std::vector<StoredOutput> outputs;
-    for (const int index : fetch) {
-      const auto found = kept_.find(index);
-      if (found == kept_.end() || found->second.steps != steps)
-        return runtime_error(model_.subject(),
-                             fmt::format("\"{}\" was not written in every call: the library left its operator out",
-                                         tensor(index).id));
-      if (const uint64_t over = file.written() % kAlignment; over != 0)
-        PARITAS_TRY(file.write(std::span(kPadding).first(kAlignment - over)));
-      StoredOutput output{tensor(index).id, *tensor(index).dtype, found->second.shape, file.written()};
-      if (steps > 1) {
-        if (output.shape.empty()) output.shape.push_back(1);
-        output.shape[0] *= static_cast<int64_t>(steps);
-      }
-      PARITAS_TRY(file.write(found->second.bytes));
-      outputs.push_back(std::move(output));
-    }
-    PARITAS_TRY(file.commit());
-    return outputs;
+    const size_t size = api_.tensor_bytes(from);
+    const auto* data = static_cast<const std::byte*>(api_.tensor_data(from));
+    if (size > 0 && data == nullptr) return runtime_error(model_.subject(), fmt::format("\"{}\" has no data", t.id));
+    return kept_.keep(index, shape, {data, size});
   }
 
   const Api& api_;
@@ -289,7 +183,7 @@ class TfliteSession : public BackendSession {
   std::unique_ptr<Kernels> kernels_;
   std::unique_ptr<Interpreter> interpreter_;
   std::vector<Shape> shapes_;  // of the inputs now
-  std::unordered_map<int, Kept> kept_;
+  KeptTensors kept_{model_};
 };
 
 class TfliteBackend : public Backend {

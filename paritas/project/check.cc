@@ -13,6 +13,7 @@
 #include "paritas/project/plan.h"
 #include "paritas/project/read_parts.h"
 #include "paritas/project/recorded_inputs.h"
+#include "paritas/project/reference_variants.h"
 #include "paritas/project/size_probe.h"
 #include "paritas/project/task_checks.h"
 #include "paritas/runtime/record.h"
@@ -70,6 +71,7 @@ class Check {
     for (const Side& side : sides_) PARITAS_TRY(run_side(side.name, *side.planned));
     for (size_t i = 1; i < sides_.size(); ++i) PARITAS_TRY(pair_side(sides_[i]));
     PARITAS_ASSIGN(result_.comparison, compare(0, 1));
+    PARITAS_TRY(hold_against_variants());
     VerdictBuilder inputs, tasks;
     PARITAS_TRY(judge_declared_inputs(inputs));
     PARITAS_ASSIGN(result_.tasks, run_tasks(0, 1));
@@ -201,8 +203,7 @@ class Check {
     options.threads = request_.threads;
     options.progress = [&](uint64_t done, uint64_t total) { progress(fmt::format("{} of {} tensors", done, total)); };
     const auto reference = a == 0 ? reference_view() : renamed_view(sides_[a]);
-    const auto device =
-        a == 0 ? view(sides_[b].planned->open, sides_[b].quantisation, {}) : renamed_view(sides_[b]);
+    const auto device = a == 0 ? view(sides_[b].planned->open, sides_[b].quantisation, {}) : renamed_view(sides_[b]);
     PARITAS_ASSIGN(CompareResult compared, compare_samples(*reference, *device, options));
     // The project's own note says more.
     auto& notes = compared.notes;
@@ -229,8 +230,8 @@ class Check {
   Status judge_declared_inputs(VerdictBuilder& builder) {
     if (plan_.project.runs_anything() || !plan_.project.declares_inputs()) return {};
     progress("declared inputs");
-    const std::pair<const char*, std::unique_ptr<SampleStream>> sides[] = {
-        {"reference", reference_view()}, {"device", renamed_view(sides_[1])}};
+    const std::pair<const char*, std::unique_ptr<SampleStream>> sides[] = {{"reference", reference_view()},
+                                                                           {"device", renamed_view(sides_[1])}};
     for (const auto& [side, stream] : sides) {
       PARITAS_ASSIGN(const RecordedInputs held,
                      hold_against_declared(plan_.inputs.samples, input_rules(), *stream, side));
@@ -255,8 +256,7 @@ class Check {
     inputs.command.folder = plan_.files.folder;
     inputs.command.scratch = scratch_;
     for (const auto& [name, side] : {std::pair("reference", a), std::pair("device", b)})
-      inputs.command.values.emplace_back(name,
-                                         std::filesystem::absolute(sides_[side].planned->open.path).string());
+      inputs.command.values.emplace_back(name, std::filesystem::absolute(sides_[side].planned->open.path).string());
     inputs.allow_exec = request_.allow_exec;
     std::vector<TaskResult> results;
     for (const ProjectTask& task : plan_.project.tasks) {
@@ -300,6 +300,31 @@ class Check {
     }
   }
 
+  // A quantised reference has two answers: what lies between them cannot be told from a fault.
+  Status hold_against_variants() {
+    if (!plan_.reference.target) return {};
+    progress("reference: the other answer of QDQ pairs");
+    const GateSet gates = tensor_gates(plan_.project.gates);
+    VariantsRequest request;
+    request.model = plan_.reference.model;
+    request.dims = plan_.project.model.dims;
+    request.reference = *plan_.reference.target;
+    request.samples = &plan_.inputs.samples;
+    request.view_reference = [this] { return reference_view(); };
+    request.view_device = [this] { return renamed_view(sides_[1]); };
+    request.worker = worker_;
+    request.scratch = scratch_;
+    request.gates = &gates;
+    request.threads = request_.threads;
+    PARITAS_ASSIGN(result_.reference_variants, measure_variants(request));
+    if (!result_.reference_variants) return {};
+    if (!result_.reference_variants->failed.empty() && !gates.empty())
+      builder_.not_judged(fmt::format("the reference's other answer ({}) could not be had: {}",
+                                      result_.reference_variants->other, result_.reference_variants->failed));
+    judge_variants(gates, *result_.reference_variants, result_.comparison);
+    return {};
+  }
+
   // Every pair of all sides. What is compared with the reference is judged as the device is.
   Status take_all_sides() {
     AllSides all;
@@ -322,7 +347,11 @@ class Check {
         progress(fmt::format("{} / {}", names[a], names[b]));
         PARITAS_ASSIGN(CompareResult compared, compare(a, b));
         PARITAS_ASSIGN(std::vector<TaskResult> tasks, run_tasks(a, b));
-        if (a == 0) PARITAS_TRY(judge_further(names[b], compared, tasks));
+        if (a == 0) {
+          if (result_.reference_variants)
+            judge_variants(tensor_gates(plan_.project.gates), *result_.reference_variants, compared);
+          PARITAS_TRY(judge_further(names[b], compared, tasks));
+        }
         pairs.push_back(std::move(compared));
         all.tasks.push_back(std::move(tasks));
       }
@@ -381,7 +410,8 @@ class Check {
     if (!cuts.any()) return cuts;
     // Labels are one a row of all samples: they fit a cell only when there is one sample.
     const auto& labels = plan_.inputs.samples.size() == 1 ? plan_.labels : decltype(plan_.labels)();
-    cuts.judge_tasks = cell_judge(plan_.project, plan_.inputs.samples[step.sample], labels, sides_.front().quantisation);
+    cuts.judge_tasks =
+        cell_judge(plan_.project, plan_.inputs.samples[step.sample], labels, sides_.front().quantisation);
     return cuts;
   }
 

@@ -22,6 +22,7 @@ import bench_figures
 import compare_figures
 import package_figures
 import placement_figures
+import qdq_figures
 import quantised_figures
 import range_figures
 import watch_memory
@@ -389,7 +390,7 @@ def main() -> None:
              ("compare-files", compare_files, False), ("many-tensors", many_tensors, False),
              ("preflight-detector", range_figures.detector, False),
              ("preflight-published", lambda x: range_figures.published(x, MODELS, BROKEN["sim:fp16"], first_inputs), False),
-             ("large-network", large_network, False)] + compare_figures.CASES + placement_figures.CASES + bench_figures.CASES + package_figures.CASES + quantised_figures.CASES + probe_cases()
+             ("large-network", large_network, False)] + compare_figures.CASES + placement_figures.CASES + bench_figures.CASES + package_figures.CASES + quantised_figures.CASES + qdq_figures.CASES + probe_cases()
     for name, case, needs_qnn in cases:
         if not f.wanted(name):
             continue

@@ -22,6 +22,7 @@
 #include "paritas/runtime/marked_run.h"
 #include "paritas/runtime/record.h"
 #include "paritas/runtime/run_info.h"
+#include "paritas/runtime/sim/simulate.h"
 
 namespace paritas {
 namespace {
@@ -426,6 +427,7 @@ Status check_part_names(const SplitRequest& request) {
       return usage_error("--part", fmt::format("\"{}\" cannot be a part's name", part.name),
                          "use letters, digits, \"_\", \"-\" and \".\"");
     PARITAS_TRY(check_portable(part.target.spec, "--part"));
+    PARITAS_TRY(needs_parts(part.target, "split"));
     if (!names.insert(part.name).second)
       return usage_error("--part", fmt::format("two parts are called \"{}\"", part.name), "name each otherwise");
   }

@@ -13,6 +13,7 @@
 #include "paritas/placement/node_table.h"
 #include "paritas/recording/named_tensors.h"
 #include "paritas/runtime/inputs.h"
+#include "paritas/runtime/qdq_variants.h"
 #include "paritas/runtime/run_info.h"
 
 namespace paritas {
@@ -58,6 +59,7 @@ class Measuring {
 
   Result<Consistency> run() {
     const auto start = std::chrono::steady_clock::now();
+    if (request_.optimisation_only) return run_optimisation_only();
     PARITAS_ASSIGN(rows_, equal_rows(*request_.given, request_.inputs));
     // Both sides at once; each only fills what is its own.
     auto device = std::async(std::launch::async, [this] { return run_device(); });
@@ -80,6 +82,20 @@ class Measuring {
   }
 
  private:
+  Result<Consistency> run_optimisation_only() {
+    const auto start = std::chrono::steady_clock::now();
+    PARITAS_TRY(run_optimisation());
+    Consistency result;
+    for (const NoiseSource source : {NoiseSource::kDeviceRepeats, NoiseSource::kDeviceRebuild, NoiseSource::kDeviceRows,
+                                     NoiseSource::kReferenceRows})
+      result.checks.push_back(not_applicable(source, "not asked for (--consistency)"));
+    result.checks.push_back(std::move(optimisation_));
+    result.reference_precision = declared_precision(*request_.given);
+    result.floors = noise_floors(result.checks);
+    result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return result;
+  }
+
   Result<NoiseFigure> compare(const std::string& output, const Tensor& first, const Tensor& other) const {
     MetricOptions options;
     options.threads = request_.threads;
@@ -178,8 +194,13 @@ class Measuring {
   Status run_optimisation() {
     Target other = request_.reference;
     other.optimisation = other.optimisation == "none" ? "all" : "none";
+    const bool pairs = quant_qdq_setting(request_.reference) && holds_qdq_pairs(*request_.given);
+    if (pairs) other = other_qdq_variant(request_.reference);
     optimisation_.source = NoiseSource::kReferenceOptimisation;
     optimisation_.setting = fmt::format("{} against {}", request_.reference.optimisation, other.optimisation);
+    if (pairs)
+      optimisation_.setting =
+          fmt::format("({}) against ({})", qdq_variant_text(request_.reference), qdq_variant_text(other));
     auto outputs = [&]() -> Result<NamedTensors> {
       PARITAS_ASSIGN(Runner runner,
                      Runner::start_in(request_.scratch, "reference-" + other.optimisation, other, request_.worker));

@@ -20,6 +20,7 @@ struct ConsistencyRequest {
   Path scratch;
   const GateSet* gates = nullptr;  // metrics get what these need
   std::optional<DType> storage;    // of the device
+  bool optimisation_only = false;  // the reference's two answers, and nothing of the device
   int threads = 1;
 };
 

@@ -41,6 +41,8 @@ class Injecting {
   explicit Injecting(const InjectRequest& request) : request_(request), start_(std::chrono::steady_clock::now()) {}
 
   Result<InjectResult> run() {
+    for (const Target* target : {&request_.base.reference, &request_.base.device})
+      PARITAS_TRY(needs_parts(*target, "inject"));
     PARITAS_ASSIGN(const auto given, onnx_model::Model::load(request_.base.model));
     PARITAS_TRY(check_inputs(given, request_.base.inputs));
     PARITAS_TRY(check_gates(given));

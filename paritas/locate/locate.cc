@@ -25,7 +25,9 @@
 #include "paritas/locate/ranking.h"
 #include "paritas/locate/search.h"
 #include "paritas/locate/sensitivity.h"
+#include "paritas/runtime/qdq_variants.h"
 #include "paritas/runtime/run_info.h"
+#include "paritas/runtime/sim/simulate.h"
 
 namespace paritas {
 namespace {
@@ -48,6 +50,7 @@ class Locating {
       : request_(request), shared_(shared), start_(Clock::now()) {}
 
   Result<LocateResult> run() {
+    for (const Target* target : {&request_.reference, &request_.device}) PARITAS_TRY(needs_parts(*target, "locate"));
     PARITAS_ASSIGN(auto given, onnx_model::Model::load(request_.model));
     PARITAS_TRY(check_inputs(given, request_.inputs));
     PARITAS_TRY(check_gates(given));
@@ -155,9 +158,11 @@ class Locating {
   }
 
   Status measure_noise(const onnx_model::Model& given, const onnx_model::Model& pinned, LocateRunners& runners) {
-    if (!request_.consistency) return {};
+    const bool pairs = quant_qdq_setting(request_.reference) && holds_qdq_pairs(given);
+    if (!request_.consistency && !pairs) return {};
     if (request_.progress) request_.progress("self-consistency of both sides");
     ConsistencyRequest request;
+    request.optimisation_only = !request_.consistency;
     request.given = &given;
     request.pinned = &pinned;
     request.inputs = request_.inputs;

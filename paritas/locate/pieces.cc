@@ -15,6 +15,7 @@
 #include "paritas/runtime/inputs.h"
 #include "paritas/runtime/marked_run.h"
 #include "paritas/runtime/run_info.h"
+#include "paritas/runtime/sim/simulate.h"
 #include "paritas/tensor/float_formats.h"
 
 namespace paritas {
@@ -71,6 +72,7 @@ class Pieces {
 
   Result<PiecesResult> run() {
     const LocateRequest& base = request_.base;
+    for (const Target* target : {&base.reference, &base.device}) PARITAS_TRY(needs_parts(*target, "pieces"));
     PARITAS_ASSIGN(const auto given, onnx_model::Model::load(base.model));
     PARITAS_TRY(check_inputs(given, base.inputs));
     PARITAS_ASSIGN(const auto model, pin_to_inputs(given, base.inputs, base.dims, nullptr));

@@ -14,6 +14,7 @@
 #include "paritas/project/plan.h"
 #include "paritas/project/read_parts.h"
 #include "paritas/project/recorded_inputs.h"
+#include "paritas/project/reference_variants.h"
 #include "paritas/project/size_probe.h"
 #include "paritas/project/task_checks.h"
 #include "paritas/runtime/record.h"
@@ -72,6 +73,7 @@ class Check {
     for (const Side& side : sides_) PARITAS_TRY(run_side(side.name, *side.planned, plan_.inputs.of(side.feed)));
     for (size_t i = 1; i < sides_.size(); ++i) PARITAS_TRY(pair_side(sides_[i]));
     PARITAS_ASSIGN(result_.comparison, compare(0, 1));
+    PARITAS_TRY(hold_against_variants());
     VerdictBuilder inputs, tasks;
     PARITAS_TRY(judge_declared_inputs(inputs));
     PARITAS_ASSIGN(result_.tasks, run_tasks(0, 1));
@@ -319,6 +321,31 @@ class Check {
     }
   }
 
+  // A quantised reference has two answers: what lies between them cannot be told from a fault.
+  Status hold_against_variants() {
+    if (!plan_.reference.target) return {};
+    progress("reference: the other answer of QDQ pairs");
+    const GateSet gates = tensor_gates(plan_.project.gates);
+    VariantsRequest request;
+    request.model = plan_.reference.model;
+    request.dims = plan_.project.model.dims;
+    request.reference = *plan_.reference.target;
+    request.samples = &plan_.inputs.samples;
+    request.view_reference = [this] { return reference_view(); };
+    request.view_device = [this] { return renamed_view(sides_[1]); };
+    request.worker = worker_;
+    request.scratch = scratch_;
+    request.gates = &gates;
+    request.threads = request_.threads;
+    PARITAS_ASSIGN(result_.reference_variants, measure_variants(request));
+    if (!result_.reference_variants) return {};
+    if (!result_.reference_variants->failed.empty() && !gates.empty())
+      builder_.not_judged(fmt::format("the reference's other answer ({}) could not be had: {}",
+                                      result_.reference_variants->other, result_.reference_variants->failed));
+    judge_variants(gates, *result_.reference_variants, result_.comparison);
+    return {};
+  }
+
   // Every pair of all sides. What is compared with the reference is judged as the device is.
   Status take_all_sides() {
     AllSides all;
@@ -341,7 +368,11 @@ class Check {
         progress(fmt::format("{} / {}", names[a], names[b]));
         PARITAS_ASSIGN(CompareResult compared, compare(a, b));
         PARITAS_ASSIGN(std::vector<TaskResult> tasks, run_tasks(a, b));
-        if (a == 0) PARITAS_TRY(judge_further(names[b], compared, tasks));
+        if (a == 0) {
+          if (result_.reference_variants)
+            judge_variants(tensor_gates(plan_.project.gates), *result_.reference_variants, compared);
+          PARITAS_TRY(judge_further(names[b], compared, tasks));
+        }
         pairs.push_back(std::move(compared));
         all.tasks.push_back(std::move(tasks));
       }

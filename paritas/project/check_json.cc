@@ -71,8 +71,29 @@ Json to_json(const StepResult& step) {
   return json;
 }
 
+Json to_json(const ReferenceVariants& variants) {
+  Json json = {{"declared", variants.declared},
+               {"other", variants.other},
+               {"outputs", Json::array()},
+               {"undecided", variants.undecided}};
+  if (!variants.failed.empty()) json["failed"] = variants.failed;
+  for (const VariantMove* move : worst_moves(variants)) {
+    Json row = {{"output", move->output}, {"sample", move->sample}, {"shape_changed", move->shape_changed}};
+    if (!move->shape_changed) {
+      row["sqnr_db"] = json_number(move->between.sqnr_db);
+      row["max_abs"] = json_number(move->between.max_abs);
+      row["differing"] = move->between.differing;
+    }
+    if (move->device_to_declared_db) row["device_to_declared_db"] = json_number(*move->device_to_declared_db);
+    if (move->device_to_other_db) row["device_to_other_db"] = json_number(*move->device_to_other_db);
+    json["outputs"].push_back(std::move(row));
+  }
+  return json;
+}
+
 Json to_json(const AllSides& all) {
-  Json json = {{"sides", Json::array()}, {"files", all.files}, {"findings", all.many.findings}, {"pairs", Json::array()}};
+  Json json = {
+      {"sides", Json::array()}, {"files", all.files}, {"findings", all.many.findings}, {"pairs", Json::array()}};
   for (size_t i = 0; i < all.sides.size(); ++i)
     json["sides"].push_back({{"name", all.sides[i].name},
                              {"subject", all.sides[i].subject},
@@ -110,6 +131,7 @@ Json to_json(const CheckResult& result) {
                {"notes", result.notes},
                {"seconds", json_number(result.seconds)}};
   if (!result.gates_sha256.empty()) json["gates_sha256"] = result.gates_sha256;
+  if (result.reference_variants) json["reference_variants"] = to_json(*result.reference_variants);
   if (result.all_sides) json["all_sides"] = to_json(*result.all_sides);
   for (const CheckedInput& input : result.inputs) json["inputs"].push_back(to_json(input));
   for (const TaskResult& task : result.tasks) json["tasks"].push_back(to_json(task));

@@ -82,9 +82,9 @@ struct CheckedSide {
 };
 
 struct AllSides {
-  std::map<std::string, std::string> files;  // of samples, by their ids: what they were made of
-  std::vector<CheckedSide> sides;  // reference, device, then as declared
-  ManyResult many;                 // of sides[i] and sides[k], in its order
+  std::map<std::string, std::string> files;    // of samples, by their ids: what they were made of
+  std::vector<CheckedSide> sides;              // reference, device, then as declared
+  ManyResult many;                             // of sides[i] and sides[k], in its order
   std::vector<std::vector<TaskResult>> tasks;  // of each pair
 };
 
@@ -92,6 +92,26 @@ struct ProbeMatch {
   std::string position;  // as declared: a node, a tensor, or a pattern
   uint64_t matches = 0;  // nodes and tensors of the model
 };
+
+// One output of one sample under both answers of a quantised reference.
+struct VariantMove {
+  std::string output;
+  std::string sample;
+  bool shape_changed = false;  // then there are no metrics
+  PairMetrics between;         // the declared reference as reference, the other as device
+  std::optional<double> device_to_declared_db, device_to_other_db;  // SQNR
+};
+
+// Both answers of a reference with QDQ pairs: pairs computed in float, and fused into integer kernels.
+struct ReferenceVariants {
+  std::string declared, other;  // settings and what they mean
+  std::string failed;           // why the other could not be run; empty: it ran
+  std::vector<VariantMove> moves;
+  std::vector<std::string> undecided;  // outputs whose gate cannot tell, with the reason
+};
+// Of each output the sample in which the reference moves most.
+std::vector<const VariantMove*> worst_moves(const ReferenceVariants& variants);
+std::string variant_text(const VariantMove& move);
 
 struct CheckResult {
   Verdict verdict = Verdict::kInvalid;
@@ -104,7 +124,8 @@ struct CheckResult {
   std::vector<CheckedInput> inputs;
   CompareResult comparison;
   std::vector<TaskResult> tasks;
-  std::optional<AllSides> all_sides;  // with further sides than reference and device
+  std::optional<AllSides> all_sides;                    // with further sides than reference and device
+  std::optional<ReferenceVariants> reference_variants;  // of a reference with QDQ pairs on ONNX Runtime's CPU
   std::vector<StepResult> steps;
   std::vector<ProbeMatch> probes;  // declared positions and what they are in the model; in the user's order
   std::vector<std::string> notes;

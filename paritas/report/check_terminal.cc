@@ -84,6 +84,17 @@ std::string inputs_text(const CheckResult& result, const Style& style) {
   return out;
 }
 
+std::string variants_text(const ReferenceVariants& variants, const Style& style) {
+  const auto line = [&](const std::string& text) {
+    return wrap(visible(text), "           ", "             ", style.width);
+  };
+  std::string out = wrap("Reference  " + visible(variants.declared), "", "           ", style.width) +
+                    line("its other answer: " + variants.other);
+  if (!variants.failed.empty()) return out + line("which could not be had: " + variants.failed);
+  for (const VariantMove* move : worst_moves(variants)) out += line(variant_text(*move));
+  return out;
+}
+
 }  // namespace
 
 std::string simulated_note(const RunInfo& device) {
@@ -114,6 +125,7 @@ std::string terminal(const CheckResult& result, const Style& style) {
   if (const auto& placement = result.comparison.device_info.placement; placement && placement->total() > 0)
     out += fmt::format("Ran on     {} of {} nodes on {}{}\n", placement->on(placement->requested), placement->total(),
                        placement->requested, simulated_note(result.comparison.device_info));
+  if (result.reference_variants) out += variants_text(*result.reference_variants, style);
   out += tasks_text(result, style) + steps_text(result, style) + "\n";
   if (result.all_sides) out += all_sides_text(*result.all_sides, style);
   const CompareResult& comparison = result.comparison;

@@ -8,6 +8,8 @@
 
 #include "paritas/base/sha256.h"
 #include "paritas/base/threads.h"
+#include "paritas/runtime/qdq_variants.h"
+#include "paritas/runtime/sim/integers.h"
 
 namespace paritas {
 
@@ -29,13 +31,21 @@ RunInfo make_run_info(const Path& model, const Target& target, const RuntimeIden
   info.provider = target.provider;
   info.options = target.provider_options;
   info.options.insert(target.session_entries.begin(), target.session_entries.end());
+  if (const auto setting = quant_qdq_setting(target)) info.options[kDisableQuantQdq] = *setting;
   if (target.parallel) {
     info.options["execution_mode"] = "parallel";
     info.options["inter_op_threads"] = std::to_string(target.inter_threads);
   }
   if (target.simulate) {
     info.options["simulate.format"] = name(target.simulate->format);
-    info.options["simulate.overflow"] = target.simulate->overflow == Overflow::kInfinity ? "inf" : "saturate";
+    if (const auto& integers = target.simulate->integers) {
+      info.options["simulate.activations"] = integers->symmetric ? "symmetric" : "asymmetric";
+      info.options["simulate.weights"] = integers->per_channel ? "int8 per-channel" : "int8 per-tensor";
+      info.options["simulate.ranges"] = integers->recording;
+      info.options["simulate.ranges_sha256"] = integers->recording_sha256;
+    } else {
+      info.options["simulate.overflow"] = target.simulate->overflow == Overflow::kInfinity ? "inf" : "saturate";
+    }
   }
   if (target.runtime == RuntimeKind::kTflite) {
     info.options["kernels"] = target.kernels;

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "paritas/runtime/find_library.h"
+#include "paritas/runtime/sim/integers.h"
 
 namespace paritas {
 namespace {
@@ -132,13 +133,73 @@ Result<Target> resolve_cpu(const TargetSpec& spec) {
   return target;
 }
 
+std::vector<std::string> split_at_commas(const std::string& text) {
+  std::vector<std::string> parts;
+  for (size_t at = 0; at <= text.size();) {
+    const size_t end = std::min(text.find(',', at), text.size());
+    if (end > at) parts.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return parts;
+}
+
+void add_integer_notes(const sim::Integers& integers, Target& target) {
+  target.notes.push_back(fmt::format("ranges of {} over {} {}, recorded on {}", integers.recording, integers.samples,
+                                     integers.samples == 1 ? "sample" : "samples", integers.recorded_on));
+  target.notes.push_back(
+      fmt::format("weights of Conv, ConvTranspose, Gemm and MatMul are rounded to int8 {}; biases, "
+                  "all other constants and the sums inside kernels stay in float",
+                  integers.per_channel ? "per channel" : "per tensor"));
+  if (!integers.in_float.empty())
+    target.notes.push_back(fmt::format("left in float as declared: {}", fmt::join(integers.in_float, ", ")));
+}
+
+// sim:int8 and sim:w8a16.
+Result<Target> resolve_integers(const TargetSpec& spec) {
+  const bool wide = spec.variant == "w8a16";
+  auto integers = std::make_shared<sim::Integers>();
+  Target target;
+  target.provider = kCpuProvider;
+  target.capabilities.emulated = true;
+  target.capabilities.whole_networks_only = true;
+  Options options(spec);
+  PARITAS_TRY(take_threads(options, target));
+  std::string type = wide ? "int16" : "int8", activations = "asymmetric", weights = "per-channel";
+  PARITAS_TRY(take_choice(
+      options, "type", wide ? std::vector<std::string>{"int16", "uint16"} : std::vector<std::string>{"int8", "uint8"},
+      type));
+  PARITAS_TRY(take_choice(options, "activations", {"asymmetric", "symmetric"}, activations));
+  PARITAS_TRY(take_choice(options, "weights", {"per-channel", "per-tensor"}, weights));
+  integers->activations = *dtype_from_name(type);
+  integers->symmetric = activations == "symmetric";
+  integers->per_channel = weights == "per-channel";
+  if (const auto left = options.take("float")) integers->in_float = split_at_commas(*left);
+  if (integers->symmetric && !is_signed_integer(integers->activations))
+    return usage_error(spec.text, fmt::format("symmetric codes are signed, and {} is not", type),
+                       wide ? "leave type out, or choose int16" : "leave type out, or choose int8");
+  const auto ranges = options.take("ranges");
+  options.take_session_entries(target);
+  PARITAS_TRY(options.none_left());
+  if (!ranges || ranges->empty())
+    return usage_error(spec.text, "ranges=RECORDING is missing: what values a tensor takes decides its scale",
+                       "record calibration samples: paritas run MODEL --input ... --marks all -o RECORDING");
+  PARITAS_TRY(sim::read_ranges(*ranges, *integers));
+  add_integer_notes(*integers, target);
+  SimulatedFormat format;
+  format.format = integers->activations;
+  format.integers = std::move(integers);
+  target.simulate = std::move(format);
+  return target;
+}
+
 Result<Target> resolve_simulator(const TargetSpec& spec) {
+  if (spec.variant == "int8" || spec.variant == "w8a16") return resolve_integers(spec);
   SimulatedFormat format;
   if (spec.variant == "bf16") {
     format.format = DType::kBF16;
   } else if (spec.variant != "fp16") {
     return usage_error(spec.text, fmt::format("the simulator has no format \"{}\"", spec.variant),
-                       "choose sim:fp16 or sim:bf16");
+                       "choose sim:fp16, sim:bf16, sim:int8 or sim:w8a16");
   }
   Target target;
   target.provider = kCpuProvider;
@@ -468,6 +529,12 @@ std::vector<TargetListing> list_targets(const RuntimeSearch& search) {
       no_runtime));
   list.push_back(listing("sim:fp16", "every float tensor rounded to float16; overflow=inf|saturate", no_runtime));
   list.push_back(listing("sim:bf16", "every float tensor rounded to bfloat16; overflow=inf|saturate", no_runtime));
+  list.push_back(listing("sim:int8,ranges=RECORDING",
+                         "float tensors in 8 bits, weights too; weights=per-channel|per-tensor, "
+                         "activations=asymmetric|symmetric, type=int8|uint8, float=TENSORS",
+                         no_runtime));
+  list.push_back(listing("sim:w8a16,ranges=RECORDING",
+                         "float tensors in 16 bits, weights in 8; the same options, type=int16|uint16", no_runtime));
   const auto qnn = find_qnn(search, std::nullopt, "qnn:htp");
   const Error* no_qnn = no_runtime != nullptr ? no_runtime : qnn ? nullptr : &qnn.error();
   list.push_back(listing("qnn:htp",

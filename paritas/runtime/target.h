@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +13,10 @@
 #include "paritas/tensor/float_formats.h"
 
 namespace paritas {
+
+namespace sim {
+struct Integers;
+}
 
 // `name[:variant][,key=value...]`. Keys that start with "session." or "ep." are runtime session entries; a value may be
 // quoted with "..." to hold commas.
@@ -32,18 +37,21 @@ inline constexpr const char* kLitertDelegate = "LiteRtDelegate";
 
 // What a target can do. Code asks this record, never the provider's name.
 struct Capabilities {
-  bool mark_intermediates = true;     // any tensor may become a graph output
-  bool integer_inputs = true;         // value-dependent integers may be fed
-  bool op_trace = false;              // writes which source nodes each device operation came from
-  bool fallback_switch = false;       // session.disable_cpu_ep_fallback works
-  bool contexts = false;              // writes what it compiled as a model with a context (ep.context_enable)
-  bool cycle_profile = false;         // writes the cycles of each device operation
-  bool op_affinity = false;           // nodes can be pinned to the CPU by operator type
-  bool cpu_backend = false;           // the provider's own back end computes on the CPU
-  bool free_dimensions = true;        // takes graphs with free dimensions
-  bool device = false;                // a provider other than the CPU's is asked for: it must take nodes
-  bool steps = false;                 // keeps a state from call to call, on a fresh one for every sample
-  bool emulated = false;              // computes what the device would, at the speed of the host
+  bool mark_intermediates = true;  // any tensor may become a graph output
+  bool integer_inputs = true;      // value-dependent integers may be fed
+  bool op_trace = false;           // writes which source nodes each device operation came from
+  bool fallback_switch = false;    // session.disable_cpu_ep_fallback works
+  bool contexts = false;           // writes what it compiled as a model with a context (ep.context_enable)
+  bool cycle_profile = false;      // writes the cycles of each device operation
+  bool op_affinity = false;        // nodes can be pinned to the CPU by operator type
+  bool cpu_backend = false;        // the provider's own back end computes on the CPU
+  bool free_dimensions = true;     // takes graphs with free dimensions
+  bool device = false;             // a provider other than the CPU's is asked for: it must take nodes
+  bool steps = false;              // keeps a state from call to call, on a fresh one for every sample
+  bool emulated = false;           // computes what the device would, at the speed of the host
+  // Runs networks as they lie in their files, with marks at most: what it does to a tensor is bound to that file, so
+  // single nodes, halves and copies with other constants cannot run on it.
+  bool whole_networks_only = false;
   std::optional<DType> storage_type;  // type in which it keeps float32 tensors; nullopt: as declared
   // Provider options that ask for the highest clock; empty: it has none. For timing only.
   std::map<std::string, std::string> fastest;
@@ -51,7 +59,8 @@ struct Capabilities {
 
 struct SimulatedFormat {
   DType format = DType::kF16;
-  Overflow overflow = Overflow::kInfinity;
+  Overflow overflow = Overflow::kInfinity;                  // float formats
+  std::shared_ptr<const sim::Integers> integers = nullptr;  // integer formats: how values get their codes
 };
 
 // The library that runs a model. One a worker.
@@ -71,11 +80,12 @@ struct Target {
   std::string provider_library;      // plug-in provider's path; empty for the CPU
   std::map<std::string, std::string> provider_options;
   std::map<std::string, std::string> session_entries;
-  int threads = 1;                          // intra-op
-  int inter_threads = 1;                    // inter-op; they matter when `parallel` only
-  bool parallel = false;                    // execution mode: branches of the graph side by side
-  std::string optimisation = "none";        // none, basic, extended, all
-  std::optional<SimulatedFormat> simulate;  // graph is edited (Round behind every float tensor), then runs on the CPU
+  int threads = 1;                    // intra-op
+  int inter_threads = 1;              // inter-op; they matter when `parallel` only
+  bool parallel = false;              // execution mode: branches of the graph side by side
+  std::string optimisation = "none";  // none, basic, extended, all
+  // The graph is edited (Round or FakeQuantise behind float tensors), then runs on the CPU.
+  std::optional<SimulatedFormat> simulate;
   Capabilities capabilities;
   std::vector<std::string> notes;  // licence, emulation and the like, shown in results
 };

@@ -131,6 +131,17 @@ TEST(Target, SimulatorStoresInItsFormat) {
   EXPECT_EQ(plain->simulate->overflow, Overflow::kInfinity);
 }
 
+TEST(Target, SimulatedIntegersNeedRangesAndFittingOptions) {
+  EXPECT_THAT(resolve_failure("sim:int8").message(), HasSubstr("ranges=RECORDING is missing"));
+  EXPECT_THAT(resolve_failure("sim:int8,type=int16").message(), HasSubstr("int8, uint8"));
+  EXPECT_THAT(resolve_failure("sim:w8a16,type=int8").message(), HasSubstr("int16, uint16"));
+  EXPECT_THAT(resolve_failure("sim:int8,weights=per-row").message(), HasSubstr("per-channel, per-tensor"));
+  EXPECT_THAT(resolve_failure("sim:int8,type=uint8,activations=symmetric").message(), HasSubstr("codes are signed"));
+  EXPECT_THAT(resolve_failure("sim:int8,opt=all").message(),
+              HasSubstr("known are activations, float, ranges, threads"));
+  EXPECT_THAT(resolve_failure("sim:int8,ranges=/nowhere").message(), HasSubstr("is no recording"));
+}
+
 TEST_F(TargetFiles, QnnFillsInItsDefaults) {
   const Path library = touch("site/onnxruntime_qnn/libonnxruntime_providers_qnn.so");
   const Path backend = touch("site/onnxruntime_qnn/libQnnHtp.so");

@@ -49,7 +49,7 @@ Targets are written `name[:variant][,key=value...]`. What is not known is refuse
   paritas: gpu: there is no target "gpu"; choose cpu, sim:fp16, sim:bf16, qnn:htp, ort:PROVIDER,library=PATH, tflite:ref, builtin, xnnpack, delegate, or litert:cpu, npu, gpu
   [2]
   $ paritas run square.onnx --input x=x.npy --target sim:fp8 -o out
-  paritas: sim:fp8: the simulator has no format "fp8"; choose sim:fp16 or sim:bf16
+  paritas: sim:fp8: the simulator has no format "fp8"; choose sim:fp16, sim:bf16, sim:int8 or sim:w8a16
   [2]
   $ paritas run square.onnx --input x=x.npy --target sim:fp16,overflow=wrap -o out
   paritas: sim:fp16,overflow=wrap: overflow=wrap is not known; choose inf, saturate

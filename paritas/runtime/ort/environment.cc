@@ -10,6 +10,7 @@
 
 #include "paritas/runtime/ort/library.h"
 #include "paritas/runtime/ort/session_impl.h"
+#include "paritas/runtime/qdq_variants.h"
 #include "paritas/runtime/sim/operators.h"
 
 namespace paritas::ort {
@@ -40,6 +41,8 @@ void apply_target(Ort::SessionOptions& options, const SessionRequest& request) {
   options.SetGraphOptimizationLevel(optimisation_level(target.optimisation));
   if (!request.as_application) settle_for_diagnosis(options);
   options.AddConfigEntry("session.record_ep_graph_assignment_info", "1");
+  if (const auto setting = quant_qdq_setting(target); setting && !request.as_application)
+    options.AddConfigEntry(kDisableQuantQdq, setting->c_str());
   for (const auto& [key, value] : target.session_entries) options.AddConfigEntry(key.c_str(), value.c_str());
   options.Add(sim::operator_domain());
 }

@@ -1,5 +1,6 @@
 #include "paritas/runtime/sim/operators.h"
 
+#include <cmath>
 #include <cstring>
 #include <optional>
 #include <vector>
@@ -7,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "paritas/runtime/ort/api.h"
+#include "paritas/runtime/sim/integers.h"
 #include "paritas/runtime/sim/round_values.h"
 
 namespace paritas::sim {
@@ -127,6 +129,41 @@ class RoundKernel {
   SimulatedFormat format_;
 };
 
+class FakeQuantiseKernel {
+ public:
+  explicit FakeQuantiseKernel(Ort::ConstKernelInfo info) {
+    steps_.scale = info.GetAttribute<float>(kScaleAttribute);
+    if (!(steps_.scale > 0) || std::isinf(steps_.scale))
+      throw std::invalid_argument(fmt::format("FakeQuantise: scale {} is not above 0", steps_.scale));
+    steps_.zero_point = code(info, kZeroPointAttribute);
+    steps_.lowest = code(info, kLowestAttribute);
+    steps_.highest = code(info, kHighestAttribute);
+    if (steps_.lowest > steps_.zero_point || steps_.zero_point > steps_.highest)
+      throw std::invalid_argument(fmt::format("FakeQuantise: zero point {} is not from {} to {}", steps_.zero_point,
+                                              steps_.lowest, steps_.highest));
+  }
+
+  void compute(const Ort::KernelContext& context) const {
+    const Operands in = operands(context);
+    if (in.type != ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT)
+      throw std::invalid_argument("FakeQuantise: the tensor is not float32");
+    auto out = context.GetOutput(0, in.shape);
+    fake_quantise(std::span(static_cast<const float*>(in.input.GetTensorRawData()), in.count),
+                  std::span(static_cast<float*>(out.GetTensorMutableRawData()), in.count), steps_);
+  }
+
+ private:
+  // All of it must be exact in float32.
+  static int code(Ort::ConstKernelInfo info, const char* attribute) {
+    const auto value = info.GetAttribute<int64_t>(attribute);
+    if (value < -65536 || value > 65536)
+      throw std::invalid_argument(fmt::format("FakeQuantise: {} {} is beyond 16 bits", attribute, value));
+    return static_cast<int>(value);
+  }
+
+  Steps steps_;
+};
+
 class PerturbKernel {
  public:
   explicit PerturbKernel(Ort::ConstKernelInfo info) : key_(info.GetAttribute<std::string>(kKeyAttribute)) {}
@@ -192,10 +229,12 @@ class PerturbKernel {
 OrtCustomOpDomain* operator_domain() {
   static Operator<RoundKernel> round(kRound);
   static Operator<PerturbKernel> perturb(kPerturb);
+  static Operator<FakeQuantiseKernel> fake_quantise(kFakeQuantise);
   static Ort::CustomOpDomain* domain = [] {
     auto* made = new Ort::CustomOpDomain(kDomain);  // never freed: sessions may outlive static destruction
     made->Add(&round);
     made->Add(&perturb);
+    made->Add(&fake_quantise);
     return made;
   }();
   return *domain;

@@ -163,5 +163,32 @@ TEST_F(Operators, PerturbReplacesOnlyWhatTheRunNames) {
   EXPECT_EQ(result({}), (std::vector<float>{2, 4}));
 }
 
+TEST_F(Operators, FakeQuantiseRefusesWhatItCannotDo) {
+  const auto failure = [&](int type, float scale, int64_t zero) {
+    TinyModel model;
+    model.input("x", type, {1}).output("y");
+    auto& node = model.node("FakeQuantise", "paritas.ops", {"x"}, {"y"});
+    auto* attribute = node.add_attribute();
+    attribute->set_name("scale");
+    attribute->set_type(::onnx::AttributeProto::FLOAT);
+    attribute->set_f(scale);
+    for (const auto& [key, value] :
+         std::map<std::string, int64_t>{{"zero_point", zero}, {"lowest", -128}, {"highest", 127}}) {
+      auto* integer = node.add_attribute();
+      integer->set_name(key);
+      integer->set_type(::onnx::AttributeProto::INT);
+      integer->set_i(value);
+    }
+    auto reply = run(
+        model, {{"x", type == onnx_code(DType::kF32) ? tensor_from_values(DType::kF32, {1}, std::vector<float>{1})
+                                                     : tensor_from_values(DType::kI32, {1}, std::vector<int32_t>{1})}});
+    return reply ? "" : reply.error().message();
+  };
+  EXPECT_EQ(failure(onnx_code(DType::kF32), 0.5f, 0), "");
+  EXPECT_THAT(failure(onnx_code(DType::kF32), 0, 0), HasSubstr("scale 0 is not above 0"));
+  EXPECT_THAT(failure(onnx_code(DType::kF32), 1, 128), HasSubstr("zero point 128 is not from -128 to 127"));
+  EXPECT_THAT(failure(onnx_code(DType::kI32), 1, 0), HasSubstr("not float32"));
+}
+
 }  // namespace
 }  // namespace paritas

@@ -8,6 +8,7 @@
 #include "paritas/onnx/edit.h"
 #include "paritas/runtime/sim/fold_constants.h"
 #include "paritas/runtime/sim/operators.h"
+#include "paritas/runtime/sim/simulate_integers.h"
 
 namespace paritas {
 namespace {
@@ -24,6 +25,11 @@ namespace {
 
 Result<onnx_model::Model> simulate(const onnx_model::Model& model, const SimulatedFormat& format, const Path& scratch,
                                    const std::unordered_set<std::string>& exact) {
+  if (format.integers) {
+    if (!exact.empty())
+      return input_error(model.subject(), "parts of a network cannot be left exact by a simulator of integers");
+    return sim::simulate_integers(model, *format.integers);
+  }
   onnx_model::Interpose round;
   round.op_type = sim::kRound;
   round.domain = sim::kDomain;
@@ -42,6 +48,17 @@ Result<onnx_model::Model> simulate(const onnx_model::Model& model, const Simulat
   PARITAS_ASSIGN(onnx_model::Model simulated, onnx_model::interpose(apart ? apart->model : model, round));
   PARITAS_TRY(sim::fold_rounded_constants(simulated, format, scratch));
   return simulated;
+}
+
+Status needs_parts(const Target& target, const std::string& what) {
+  if (!target.capabilities.whole_networks_only) return {};
+  return usage_error(
+      target.spec.text,
+      fmt::format("runs whole networks only: its ranges are those of one file, so {} has nothing to "
+                  "run single nodes and edited copies on",
+                  what),
+      "record both sides with --marks all (paritas run) and compare the recordings: every tensor has its "
+      "figures there");
 }
 
 Result<onnx_model::Model> make_perturbable(const onnx_model::Model& model, const std::vector<std::string>& tensors) {

@@ -22,8 +22,13 @@ namespace paritas {
 // `exact`: nodes, by their first output, that keep computing in full precision, with constants as they are; what they
 // hand to the others is rounded, what they hand to each other and to the graph's outputs is not. So a part of the
 // network runs on the reference while the rest runs on the simulated device.
+//
+// Integer formats: see sim/simulate_integers.h; nodes cannot be exact there.
 Result<onnx_model::Model> simulate(const onnx_model::Model& model, const SimulatedFormat& format,
                                    const Path& scratch = {}, const std::unordered_set<std::string>& exact = {});
+
+// An error for targets with Capabilities::whole_networks_only. `what`: who needs parts, "locate".
+Status needs_parts(const Target& target, const std::string& what);
 
 // Puts paritas.ops::Perturb behind the given node outputs; the key of each is the tensor's name. A run then replaces
 // tensors by RunRequest::perturb: one session, many injections.

@@ -274,7 +274,10 @@ void add_notes(PackageDiff& diff) {
           "{}: {} moved between initialisers and Constant nodes with the same values: not counted as changed",
           part.name, plural(part.rehoused, "constant")));
     if (part.told_by == "content" && part.difference == Difference::kSame)
-      diff.notes.push_back(fmt::format("{}: another file, but the same graph with the same constants", part.name));
+      diff.notes.push_back(
+          fmt::format("{}: differs in bytes, not in what is compared: the same graph with the same constants, inputs, "
+                      "outputs, versions and metadata",
+                      part.name));
   }
   if (diff.verification.samples_before != diff.verification.samples_after)
     diff.notes.push_back(fmt::format("figures of the verification are the worst of {} before, of {} after",

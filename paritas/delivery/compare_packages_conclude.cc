@@ -273,8 +273,15 @@ void add_notes(PackageDiff& diff) {
       diff.notes.push_back(fmt::format(
           "{}: {} moved between initialisers and Constant nodes with the same values: not counted as changed",
           part.name, plural(part.rehoused, "constant")));
-    if (part.told_by == "content" && part.difference == Difference::kSame)
-      diff.notes.push_back(fmt::format("{}: another file, but the same graph with the same constants", part.name));
+    if (part.told_by == "content" && part.difference == Difference::kSame) {
+      const std::string stated = fmt::format("part {}: ", part.name);
+      const bool other = std::any_of(diff.facts.begin(), diff.facts.end(), [&](const PackageFact& fact) {
+        return fact.area == "graph" && fact.subject.starts_with(stated);
+      });
+      diff.notes.push_back(fmt::format("{}: differs in bytes{}: the same graph with the same constants", part.name,
+                                       other ? " and in what is said not to matter, in nothing else that is compared"
+                                             : ", not in what is compared"));
+    }
   }
   if (diff.verification.samples_before != diff.verification.samples_after)
     diff.notes.push_back(fmt::format("figures of the verification are the worst of {} before, of {} after",

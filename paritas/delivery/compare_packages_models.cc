@@ -6,10 +6,9 @@
 #include <set>
 
 #include <fmt/format.h>
-#include <google/protobuf/io/coded_stream.h>
-#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 
 #include "paritas/base/sha256.h"
+#include "paritas/delivery/compare_packages_frame.h"
 #include "paritas/delivery/compare_packages_steps.h"
 #include "paritas/onnx/graph_index.h"
 #include "paritas/onnx/walk.h"
@@ -23,16 +22,6 @@ using onnx_model::Model;
 constexpr size_t kReadBytes = size_t{1} << 20;
 
 std::string hash_text(const std::string& text) { return sha256_hex(std::as_bytes(std::span(text))); }
-
-std::string serialized(const google::protobuf::MessageLite& message) {
-  std::string bytes;
-  google::protobuf::io::StringOutputStream stream(&bytes);
-  google::protobuf::io::CodedOutputStream coded(&stream);
-  coded.SetSerializationDeterministic(true);
-  message.SerializeToCodedStream(&coded);
-  coded.Trim();
-  return bytes;
-}
 
 // Tensors of types that we cannot read (text) are told by how they are stored.
 Result<std::string> hash_of(const Model& model, const ::onnx::TensorProto& proto) {
@@ -100,7 +89,11 @@ struct Described {
   const ::onnx::NodeProto& node(const GraphIndex::Node& node) const { return hashed.graph().node(node.proto_index); }
 };
 
-// Attributes with the bodies of If, Loop and Scan; names inside bodies count.
+// An exporter's notes on where a node came from: stack traces of the machine that exported it.
+bool tells_origin(const std::string& key) { return key.starts_with("pkg.torch.onnx."); }
+
+// Attributes with the bodies of If, Loop and Scan; names inside bodies count. And what else a node states but its
+// tensors: the overload of a function, metadata, devices.
 std::string attributes_of(const ::onnx::NodeProto& node) {
   std::map<std::string, std::string> sorted;
   for (::onnx::AttributeProto attribute : node.attribute()) {
@@ -108,8 +101,16 @@ std::string attributes_of(const ::onnx::NodeProto& node) {
     if (attribute.has_t()) attribute.mutable_t()->clear_name();
     sorted[attribute.name()] = serialized(attribute);
   }
-  std::string text;
+  ::onnx::NodeProto other;
+  if (node.has_overload()) other.set_overload(node.overload());
+  *other.mutable_device_configurations() = node.device_configurations();
+  *other.mutable_unknown_fields() = node.unknown_fields();
+  std::string text = serialized(other);
   for (const auto& [key, value] : sorted) text += fmt::format("{} {} {}\n", key, value.size(), value);
+  std::map<std::string, std::string> metadata;
+  for (const auto& entry : node.metadata_props())
+    if (!tells_origin(entry.key())) metadata[entry.key()] = entry.value();
+  for (const auto& [key, value] : metadata) text += fmt::format("metadata {} {} {}\n", key, value.size(), value);
   return text;
 }
 
@@ -167,7 +168,7 @@ class SideBySide {
     auto position = [](const ::onnx::NodeProto& proto, const std::string& tensor) {
       return std::find(proto.output().begin(), proto.output().end(), tensor) - proto.output().begin();
     };
-    if (position(p, a) != position(q, b)) return false;
+    if (position(p, a) != position(q, b) || !outputs_alike(p, q)) return false;
     // One node for one node: two random numbers are not one that is read twice.
     const bool seen = forward_.emplace(x, y).second == false, taken = backward_.emplace(y, x).second == false;
     if (seen || taken) return forward_[x] == y && backward_[y] == x;
@@ -178,6 +179,12 @@ class SideBySide {
     for (int i = 0; i < p.input_size(); ++i) open_.emplace_back(p.input(i), q.input(i));
     for (const std::string& capture : node.captures) open_.emplace_back(capture, capture);
     return true;
+  }
+
+  // Their number can decide what is computed: Split takes its sizes from it.
+  static bool outputs_alike(const ::onnx::NodeProto& p, const ::onnx::NodeProto& q) {
+    return std::equal(p.output().begin(), p.output().end(), q.output().begin(), q.output().end(),
+                      [](const std::string& a, const std::string& b) { return a.empty() == b.empty(); });
   }
 
   const Described& before_;
@@ -402,26 +409,8 @@ Status add_constants(const Described& before, const Described& after, const Pair
   return {};
 }
 
-void add_opsets(const Described& before, const Described& after, const std::string& part,
-                std::vector<PackageFact>& facts) {
-  auto opsets = [](const Model& model) {
-    std::map<std::string, std::string> versions;
-    for (const auto& set : model.proto().opset_import())
-      versions[set.domain().empty() ? "ai.onnx" : set.domain()] = std::to_string(set.version());
-    return versions;
-  };
-  const auto a = opsets(before.model), b = opsets(after.model);
-  std::set<std::string> domains;
-  for (const auto& [domain, version] : a) domains.insert(domain);
-  for (const auto& [domain, version] : b) domains.insert(domain);
-  auto find = [](const auto& versions, const std::string& domain) {
-    const auto it = versions.find(domain);
-    return it == versions.end() ? std::nullopt : std::optional(it->second);
-  };
-  for (const std::string& domain : domains)
-    if (find(a, domain) != find(b, domain))
-      facts.push_back(
-          {"graph", fmt::format("part {}: operator set {}", part, domain), find(a, domain), find(b, domain)});
+void add_functions(const Described& before, const Described& after, const std::string& part,
+                   std::vector<PackageFact>& facts) {
   if (functions_of(before) != functions_of(after))
     facts.push_back({"graph", fmt::format("part {}: model-local functions", part),
                      fmt::format("{} functions", before.model.proto().functions_size()),
@@ -455,10 +444,13 @@ Result<ComparedPart> compare_models(const Path& before_file, const Path& after_f
   part.name = name;
   part.told_by = "content";
   const size_t known = facts.size();
-  add_opsets(before, after, name, facts);
+  compare_frames(before.hashed.proto(), after.hashed.proto(), name, facts);
+  add_functions(before, after, name, facts);
   PARITAS_TRY(add_constants(before, after, pairing, threads, part));
   part.graph = compare_graphs(before, after, pairing, same);
-  if (part.weights_changed() || !same || facts.size() != known) part.difference = Difference::kChanged;
+  const bool stated = std::any_of(facts.begin() + static_cast<std::ptrdiff_t>(known), facts.end(),
+                                  [](const PackageFact& fact) { return fact.matters; });
+  if (part.weights_changed() || !same || stated) part.difference = Difference::kChanged;
   return part;
 }
 

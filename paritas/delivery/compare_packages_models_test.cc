@@ -1,5 +1,6 @@
 // Constants and graphs of ONNX parts: what counts as a change, and what does not.
 #include <cmath>
+#include <functional>
 
 #include <gmock/gmock.h>
 
@@ -310,6 +311,122 @@ TEST_F(CompareModels, AnotherOperatorSetIsAFact) {
   ASSERT_EQ(facts_.size(), 1);
   EXPECT_EQ(facts_[0].subject, "part decoder: operator set ai.onnx");
   EXPECT_EQ(facts_[0].after, "18");
+}
+
+// --- what a model states beside nodes and weights
+
+class CompareFrames : public CompareModels {
+ protected:
+  // The only fact that the change gives, as "subject: before -> after".
+  std::string change(const std::function<void(::onnx::ModelProto&)>& edit) {
+    ::onnx::ModelProto after = network().proto();
+    edit(after);
+    facts_.clear();
+    const ComparedPart part = compare(network().proto(), after);
+    EXPECT_TRUE(part.graph->same);
+    EXPECT_FALSE(part.weights_changed());
+    EXPECT_EQ(facts_.size(), 1);
+    if (facts_.empty()) return "nothing";
+    EXPECT_EQ(part.difference, facts_[0].matters ? Difference::kChanged : Difference::kSame);
+    return facts_[0].subject + ": " + facts_[0].before.value_or("-") + " -> " + facts_[0].after.value_or("-");
+  }
+};
+
+TEST_F(CompareFrames, DeclaredInputsAndOutputs) {
+  EXPECT_EQ(change([](auto& model) {
+              auto* dim = model.mutable_graph()
+                              ->mutable_input(0)
+                              ->mutable_type()
+                              ->mutable_tensor_type()
+                              ->mutable_shape()
+                              ->mutable_dim(0);
+              dim->set_dim_param("batch");
+            }),
+            "part decoder: graph input x: FLOAT [2, 2] -> FLOAT [\"batch\", 2]");
+  EXPECT_EQ(change([](auto& model) {
+              model.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->set_elem_type(10);
+            }),
+            "part decoder: graph input x: FLOAT [2, 2] -> FLOAT16 [2, 2]");
+  EXPECT_EQ(change([](auto& model) {
+              model.mutable_graph()->mutable_output(0)->mutable_type()->mutable_tensor_type()->set_elem_type(1);
+            }),
+            "part decoder: graph output y: no type -> FLOAT of any shape");
+  EXPECT_THAT(change([](auto& model) { model.mutable_graph()->mutable_input(0)->mutable_type()->set_denotation("I"); }),
+              ::testing::StartsWith("part decoder: graph input x: FLOAT [2, 2], declared as "));
+}
+
+TEST_F(CompareFrames, AnInitialiserThatBecameAnInput) {
+  ::onnx::ModelProto after = network().proto();
+  auto* input = after.mutable_graph()->add_input();
+  input->set_name("w");
+  input->mutable_type()->mutable_tensor_type()->set_elem_type(1);
+  EXPECT_EQ(compare(network().proto(), after).difference, Difference::kChanged);
+  ASSERT_EQ(facts_.size(), 2);
+  EXPECT_EQ(facts_[0].subject, "part decoder: graph input w");
+  EXPECT_EQ(facts_[1].subject, "part decoder: initialiser w");
+  EXPECT_EQ(facts_[1].after, "a graph input too: a caller can replace it");
+}
+
+TEST_F(CompareFrames, VersionsMetadataAndTheRest) {
+  EXPECT_EQ(change([](auto& model) { model.set_ir_version(9); }), "part decoder: IR version: 8 -> 9");
+  EXPECT_EQ(change([](auto& model) {
+              auto* set = model.add_opset_import();
+              set->set_domain("com.microsoft");
+              set->set_version(1);
+            }),
+            "part decoder: operator set com.microsoft: - -> 1");
+  EXPECT_EQ(change([](auto& model) {
+              auto* entry = model.add_metadata_props();
+              entry->set_key("ort_config");
+              entry->set_value("{}");
+            }),
+            "part decoder: metadata ort_config: - -> {}");
+  EXPECT_THAT(change([](auto& model) { model.set_model_version(3); }),
+              ::testing::HasSubstr("part decoder: what else the model states"));
+  EXPECT_THAT(change([](auto& model) { model.mutable_graph()->add_quantization_annotation()->set_tensor_name("w"); }),
+              ::testing::HasSubstr("part decoder: what else the model states"));
+}
+
+TEST_F(CompareFrames, TypesOfIntermediateTensorsAreSaidAndDoNotMatter) {
+  EXPECT_THAT(change([](auto& model) { model.mutable_graph()->add_value_info()->set_name("m"); }),
+              ::testing::HasSubstr("declared types of intermediate tensors"));
+}
+
+TEST_F(CompareFrames, OrderOfInputs) {
+  auto sum = [](const std::string& first, const std::string& second) {
+    GraphBuilder graph;
+    graph.input(first).input(second).output("y").node("Sub", {"a", "b"}, {"y"});
+    return graph;
+  };
+  EXPECT_EQ(compare(sum("a", "b"), sum("b", "a")).difference, Difference::kChanged);
+  ASSERT_EQ(facts_.size(), 1);
+  EXPECT_EQ(facts_[0].subject, "part decoder: order of the graph inputs");
+}
+
+// Split takes its sizes from the number of outputs, even where nobody reads the others.
+TEST_F(CompareModels, TheNumberOfOutputsCounts) {
+  auto split = [](const GraphBuilder::Names& rest) {
+    GraphBuilder::Names outputs = {"y"};
+    outputs.insert(outputs.end(), rest.begin(), rest.end());
+    GraphBuilder graph;
+    graph.input("x", {6, 2}).output("y").node("Split", {"x"}, outputs);
+    return graph;
+  };
+  EXPECT_TRUE(compare(split({"a"}), split({"b"})).graph->same);
+  EXPECT_FALSE(compare(split({"a"}), split({"a", "b"})).graph->same);
+}
+
+TEST_F(CompareModels, MetadataOfANodeCountsButNotWhereItWasExportedFrom) {
+  auto noted = [](const std::string& key) {
+    GraphBuilder graph;
+    graph.input("x").output("y").node("Relu", {"x"}, {"y"});
+    auto* entry = graph.last().add_metadata_props();
+    entry->set_key(key);
+    entry->set_value("v");
+    return graph;
+  };
+  EXPECT_TRUE(compare(noted("pkg.torch.onnx.stack_trace"), noted("pkg.torch.onnx.name_scopes")).graph->same);
+  EXPECT_FALSE(compare(noted("a"), noted("b")).graph->same);
 }
 
 TEST_F(CompareModels, WhatIsNoModelIsAnError) {

@@ -8,8 +8,6 @@ namespace paritas {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr uint64_t kMaxManifest = uint64_t{64} << 20;
-
 // Files that are there, against those that the manifest lists. Sums can be written anew by whoever adds a file.
 Status check_listed(const Package& package, const FileSums& found) {
   for (const PackageFile& file : package.manifest.files) {
@@ -103,18 +101,52 @@ void names_only(Json& json) {
     for (Json& each : json) names_only(each);
 }
 
+// Hard links where the file system has them: a package holds whole models.
+Status link_files(const Package& package, const Path& into) {
+  for (const PackageFile& file : package.manifest.files) {
+    std::error_code code;
+    const Path target = into / file.path;
+    fs::create_directories(target.parent_path(), code);
+    fs::create_hard_link(package.folder / file.path, target, code);
+    if (code) fs::copy_file(package.folder / file.path, target, code);
+    if (code) return input_error(target.string(), fmt::format("cannot be written: {}", code.message()));
+  }
+  return {};
+}
+
+Result<Path> real_folder(const Path& folder) {
+  std::error_code code;
+  Path real = fs::canonical(folder, code);
+  if (code) return input_error(folder.string(), fmt::format("cannot be read: {}", code.message()), "check the path");
+  return real;
+}
+
 }  // namespace
 
-Status save_timing(const Path& folder, Json round) {
-  PARITAS_ASSIGN(Package package, open_package(folder));
+Result<TimedPackage> TimedPackage::build(const Path& folder, Json round) {
+  PARITAS_ASSIGN(const Path real, real_folder(folder));
+  PARITAS_ASSIGN(Package package, open_package(real));
   names_only(round);
   package.manifest.timings.push_back(std::move(round));
-  return seal(folder, std::move(package.manifest));
+  PARITAS_ASSIGN(AtomicFolder building, AtomicFolder::create(real, /*overwrite=*/true, kManifestName));
+  PARITAS_TRY(link_files(package, building.building()));
+  PARITAS_TRY(seal(building.building(), std::move(package.manifest)));
+  PARITAS_TRY(open_package(building.building()));  // what is put in the package's place is whole
+  return TimedPackage(std::move(building));
+}
+
+Status save_timing(const Path& folder, Json round) {
+  PARITAS_ASSIGN(TimedPackage timed, TimedPackage::build(folder, std::move(round)));
+  return timed.commit();
 }
 
 Status seal(const Path& folder, Manifest manifest) {
   PARITAS_ASSIGN(FileSums sums, list_in_manifest(folder, manifest));
   const std::string text = dump_json(to_json(manifest)) + "\n";
+  if (text.size() > kMaxManifest)
+    return input_error((folder / kManifestName).string(),
+                       fmt::format("would have {} bytes, more than the {} that are read", text.size(), kMaxManifest),
+                       "verify on fewer samples, or save fewer rounds of paritas bench");
   PARITAS_TRY(write_text_atomically(folder / kManifestName, text, /*overwrite=*/true));
   sums[kManifestName] = sha256_hex(std::as_bytes(std::span(text)));
   return write_text_atomically(folder / kSumsName, sums_text(sums), /*overwrite=*/true);

@@ -1,6 +1,10 @@
 #include "paritas/package/package.h"
 
+#include <csignal>
 #include <random>
+
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <gmock/gmock.h>
 
@@ -113,6 +117,44 @@ TEST_F(PackageTest, EveryFlippedByteIsNoticed) {
     std::ofstream(file, std::ios::binary) << content;
     EXPECT_EQ(opened(), "opened");
   }
+}
+
+TEST_F(PackageTest, AManifestThatWouldFillTheMemoryIsNotRead) {
+  put(kManifestName, "[" + std::string(kMaxManifest, '1') + "]");
+  write_sums_anew();
+  EXPECT_THAT(opened(), HasSubstr("manifest.json: "));
+  EXPECT_THAT(opened(), HasSubstr("bytes"));
+}
+
+TEST_F(PackageTest, WhatCouldNotBeReadIsNotWritten) {
+  Manifest manifest = package_test::write_package(path());
+  manifest.notes.push_back(std::string(kMaxManifest, 'n'));
+  const auto sealed = seal(path(), manifest);
+  ASSERT_FALSE(sealed.has_value());
+  EXPECT_THAT(sealed.error().message(), HasSubstr("more than the"));
+}
+
+// Dies after each step of saving, as by SIGKILL: no destructor runs.
+TEST_F(PackageTest, AKillWhileTimingsAreSavedLeavesAWholePackage) {
+  for (const int step : {1, 2}) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      auto timed = TimedPackage::build(path(), Json{{"round", step}});
+      if (!timed) ::_exit(1);
+      if (step == 2 && !timed->commit()) ::_exit(2);
+      ::kill(::getpid(), SIGKILL);
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFSIGNALED(status)) << "the child ended by itself: " << WEXITSTATUS(status);
+    const auto package = open_package(path());
+    ASSERT_TRUE(package.has_value()) << package.error().message();
+    EXPECT_EQ(package->manifest.timings.size(), step == 1 ? 0 : 1);
+  }
+  ASSERT_TRUE(save_timing(path(), Json{{"round", 3}}).has_value());
+  EXPECT_EQ(open_package(path())->manifest.timings.size(), 2);
+  // What the killed ones left is gone.
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_.path()), fs::directory_iterator()), 1);
 }
 
 TEST_F(PackageTest, SumsAreWhatSha256sumReads) {

@@ -46,10 +46,10 @@ Other names for the same constants, or a Constant node for an initialiser, are n
   timings (does not matter)
   same: contract, weights, graph, contexts, cut, parts, environment, gates, tasks, reference inputs,
   note: front: 1 constant under another name with the same values: not counted as changed
-  note: front: another file, but the same graph with the same constants
+  note: front: differs in bytes, not in what is compared: the same graph with the same constants
   note: rear: 1 constant under another name with the same values: not counted as changed
   note: rear: 1 constant moved between initialisers and Constant nodes with the same values: not
-  note: rear: another file, but the same graph with the same constants
+  note: rear: differs in bytes, not in what is compared: the same graph with the same constants
 
 Weights that changed have their figures; what the reference and the verification say of it stands beside them.
 

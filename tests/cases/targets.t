@@ -4,11 +4,11 @@ What can run here
 `paritas targets` lists every target; for one that is missing it says why, and what to install.
 
   $ paritas targets | sed -n '/^target/,$p' | grep -E '^(target|cpu|sim|ort)'
-  target                            what it is
-  cpu                        ready  ONNX Runtime on the CPU; threads=1, opt=none|basic|extended|all, mode=sequential|parallel, inter=1
-  sim:fp16                   ready  every float tensor rounded to float16; overflow=inf|saturate
-  sim:bf16                   ready  every float tensor rounded to bfloat16; overflow=inf|saturate
-  ort:PROVIDER,library=PATH  ready  any ONNX Runtime provider plug-in; its options as key=value
+  target                               what it is
+  cpu                           ready  ONNX Runtime on the CPU; threads=1, opt=none|basic|extended|all, mode=sequential|parallel, inter=1
+  sim:fp16                      ready  every float tensor rounded to float16; overflow=inf|saturate
+  sim:bf16                      ready  every float tensor rounded to bfloat16; overflow=inf|saturate
+  ort:PROVIDER,library=PATH     ready  any ONNX Runtime provider plug-in; its options as key=value
   $ paritas targets --json - | "$PYTHON" -c '
   > import json, sys
   > r = json.load(sys.stdin)
@@ -20,6 +20,12 @@ What can run here
   sim:bf16 True
   qnn:htp True
   ort:PROVIDER,library=PATH True
+  tflite:ref True
+  tflite:builtin True
+  tflite:xnnpack True
+  tflite:delegate,path=LIBRARY True
+  tflite:default True
+  exec:BOARD.toml True
 
 Without ONNX Runtime nothing can run, and the list still says so in full.
 
@@ -38,7 +44,7 @@ Targets are written `name[:variant][,key=value...]`. What is not known is refuse
 
   $ "$PYTHON" "$CASES/data/small_models.py"
   $ paritas run square.onnx --input x=x.npy --target gpu -o out
-  paritas: gpu: there is no target "gpu"; choose cpu, sim:fp16, sim:bf16, qnn:htp or ort:PROVIDER,library=PATH
+  paritas: gpu: there is no target "gpu"; choose cpu, sim:fp16, sim:bf16, qnn:htp, ort:PROVIDER,library=PATH or tflite:ref, builtin, xnnpack, delegate
   [2]
   $ paritas run square.onnx --input x=x.npy --target sim:fp8 -o out
   paritas: sim:fp8: the simulator has no format "fp8"; choose sim:fp16 or sim:bf16

@@ -198,7 +198,9 @@ Result<std::string> fill_in(const std::string& word, const Placeholders& values,
     });
     if (it == values.end()) {
       std::string known;
-      for (const auto& value : values) known += fmt::format("{}{{{}}}", known.empty() ? "" : ", ", value.first);
+      for (const auto& value : values)
+        known +=
+            fmt::format("{}{{{}}}", known.empty() ? "" : ", ", value.first == "input:*" ? "input:NAME" : value.first);
       return usage_error(subject, fmt::format("\"{}\": {{{}}} is no placeholder", word, name),
                          fmt::format("known are {}; write {{{{ for a brace", known));
     }

@@ -179,8 +179,10 @@ class BoardRecorder {
         {{"what", what}, {"words", ran.words}, {"ended", ran.ended}, {"seconds", json_number(ran.seconds)}});
     keep_log(what, ran);
     if (ran.succeeded()) return ran;
-    return runtime_error(board_.target, fmt::format("{} ({}): {}", command_line(ran.words), what, ran.problem),
-                         "what it printed follows", ran.output + ran.messages);
+    const std::string printed = ran.output + ran.messages;
+    return runtime_error(board_.target, fmt::format("{} ({}): {}", command_line(declared), what, ran.problem),
+                         printed.empty() ? "it printed nothing" : "what it printed follows",
+                         fmt::format("ran: {}\n{}", command_line(ran.words), printed));
   }
 
   void note_program(const ProcessRequest& request) {

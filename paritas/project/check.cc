@@ -157,10 +157,7 @@ class Check {
     request.scratch_root = scratch_;
     request.tool_version = request_.tool_version;
     request.progress = [&](const std::string& stage) { progress(fmt::format("{}: {}", which, stage)); };
-    auto info = record_on_board(request);
-    if (info)
-      for (const std::string& note : info->notes) result_.notes.push_back(fmt::format("{}: {}", which, note));
-    return take_run(which, side, std::move(info));
+    return take_run(which, side, record_on_board(request));
   }
 
   Status run_side(const std::string& which, PlannedSide& side, const std::vector<NamedTensors>& samples) {

@@ -86,12 +86,12 @@ Pickles and the unknown
   $ try weights.pkl before nothing
   paritas: weights.pkl: is a Python pickle: loading it runs whatever code it holds, so it is never read; save the tensors with numpy.savez(FILE, **arrays) or safetensors.torch.save_file
   [2]
-  paritas: before: is neither a recording nor in a format that is read; if you know its format, name it with --format: recording, npy, npz, safetensors, folder, tensor-proto, test-data-set, polygraphy, net-run, trtexec-json, trtexec-raw, raw
+  paritas: before: is neither a recording nor in a format that is read; if you know its format, name it with --format: recording, npy, npz, safetensors, folder, tensor-proto, test-data-set, polygraphy, net-run, trtexec-json, trtexec-raw, tflite-outputs, raw
   [2]
   paritas: nothing: no such file or folder; check the path
   [2]
   $ paritas import good.npz --format tflite -o out
-  paritas: --format tflite: is not a format; there are: recording, npy, npz, safetensors, folder, tensor-proto, test-data-set, polygraphy, net-run, trtexec-json, trtexec-raw, raw
+  paritas: --format tflite: is not a format; there are: recording, npy, npz, safetensors, folder, tensor-proto, test-data-set, polygraphy, net-run, trtexec-json, trtexec-raw, tflite-outputs, raw
   [2]
   $ paritas import good.npz --shape z=1 -o out
   paritas: --shape z: good.npz holds no tensor of that name; it holds "a"

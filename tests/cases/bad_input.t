@@ -14,7 +14,7 @@ Files that are not there, or not what they say
   paritas: nothing.npy: no such file or folder; check the path
   [2]
   $ paritas compare x.npy before
-  paritas: before: is neither a recording nor in a format that is read; if you know its format, name it with paritas import --format: recording, npy, npz, safetensors, folder, tensor-proto, test-data-set, polygraphy, net-run, trtexec-json, trtexec-raw, raw
+  paritas: before: is neither a recording nor in a format that is read; if you know its format, name it with paritas import --format: recording, npy, npz, safetensors, folder, tensor-proto, test-data-set, polygraphy, net-run, trtexec-json, trtexec-raw, tflite-outputs, raw
   [2]
   $ for f in *.npy; do case $f in x*) ;; *) paritas compare x.npy $f; echo "[$?]";; esac; done
   paritas: empty.npy: is not a .npy file (it does not start with \x93NUMPY); save it with numpy.save

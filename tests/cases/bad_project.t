@@ -31,7 +31,7 @@ No file, no TOML, no schema, keys that nobody knows.
   paritas: p.toml: schema "paritas.project/2" is not known; this version reads "paritas.project/1"
   [2]
   $ with '[modle]'
-  paritas: p.toml: unknown key "modle"; keys are schema, gates, gate, model, inputs, targets, recordings, outputs, pairing, task, cuts, probes, step, package
+  paritas: p.toml: unknown key "modle"; keys are schema, gates, gate, model, inputs, targets, recordings, exec, outputs, pairing, task, cuts, probes, step, package
   [2]
   $ with '[outputs.scores]' 'rule = "scores"'
   paritas: p.toml, [outputs.scores]: unknown key "rule"; keys are role, quantisation, meaning

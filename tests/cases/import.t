@@ -182,3 +182,4 @@ Formats without a fixture written by the real tool say so.
     net-run        snpe-net-run, qnn-net-run: input_list.txt, output/Result_N/NAME.raw [untested with the real tool]
     trtexec-json   trtexec --exportOutput (JSON) [untested with the real tool]
     trtexec-raw    trtexec --dumpRawBindingsToFile: NAME.output.1.3.224.224.Float.raw [untested with the real tool]
+    tflite-outputs benchmark_model --output_filepath: all outputs in one file, in the model's order (needs --model) [untested with the real tool]

@@ -64,7 +64,7 @@ The detector of the examples.
 What is neither is refused.
 
   $ echo hello > "$TMPDIR/notes.txt" && cd "$TMPDIR" && paritas inspect notes.txt
-  paritas: notes.txt: is neither a recording nor in a format that is read; if you know its format, name it with paritas import --format: recording, npy, npz, safetensors, folder, tensor-proto, test-data-set, polygraphy, net-run, trtexec-json, trtexec-raw, raw
+  paritas: notes.txt: is neither a recording nor in a format that is read; if you know its format, name it with paritas import --format: recording, npy, npz, safetensors, folder, tensor-proto, test-data-set, polygraphy, net-run, trtexec-json, trtexec-raw, tflite-outputs, raw
   [2]
   $ paritas inspect nothing.onnx
   paritas: nothing.onnx: no such file; check the path

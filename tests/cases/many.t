@@ -232,5 +232,5 @@ Some methods are for one sample.
   paritas: recording: has no sample in this range; check --samples
   [2]
   $ locate --inputs m.onnx
-  paritas: m.onnx: is neither a recording nor in a format that is read; if you know its format, name it with paritas import --format: recording, npy, npz, safetensors, folder, tensor-proto, test-data-set, polygraphy, net-run, trtexec-json, trtexec-raw, raw
+  paritas: m.onnx: is neither a recording nor in a format that is read; if you know its format, name it with paritas import --format: recording, npy, npz, safetensors, folder, tensor-proto, test-data-set, polygraphy, net-run, trtexec-json, trtexec-raw, tflite-outputs, raw
   [2]

@@ -28,6 +28,7 @@ What can run here
   litert:cpu True
   litert:npu True
   litert:gpu True
+  exec:BOARD.toml True
 
 Without ONNX Runtime nothing can run, and the list still says so in full.
 

@@ -169,6 +169,17 @@ def packages():
     must_not_fit(compared, "package-diff", "a constant without its figures", lambda r: r["parts"][1]["constants"]["differing"][0].pop("metrics"))
 
 
+def boards():
+    for script in ("small_models.py", "bad_boards.py"):
+        subprocess.run([sys.executable, source / "tests/cases/data" / script], check=True)
+    ran = ["run", "square.onnx", "--input", "x=x2.npy", "--target", "exec:good.toml", "--allow-exec", "-o", "board"]
+    must_fit(result(*ran), "run", "run.json of a board")
+    exec_note = json.loads(Path("board/notes/exec.json").read_text())
+    must_fit(exec_note, "exec", "notes/exec.json")
+    must_not_fit(exec_note, "exec", "a command without its end", lambda r: r["runs"][0]["commands"][0].pop("ended"))
+    must_not_fit(exec_note, "exec", "a command that failed", lambda r: r["runs"][0]["commands"][0].update(ended="exit code 1"))
+
+
 def main():
     detector = source / "examples/detr-mini"
     inputs = ["--input", f"images={detector}/images.npy", "--input", f"orig_target_sizes={detector}/orig_target_sizes.npy"]
@@ -180,6 +191,7 @@ def main():
     must_fit(recording, "run", "run.json of a simulated run")
 
     must_fit(result("run", model, *inputs, "-o", "printed"), "run", "run --json")
+    boards()
     np.savez("arrays.npz", a=np.ones((1, 3), np.float32))
     must_fit(result("import", "arrays.npz", "-o", "imported"), "run", "import --json")
     must_fit(result("inspect", "arrays.npz"), "inspect", "inspect of an archive")

@@ -242,8 +242,10 @@ Result<SessionInfo> decode_session_info(const Json& json) {
   PARITAS_ASSIGN(const std::vector<std::string> traces, decode_names(json, "op_traces"));
   info.op_traces.assign(traces.begin(), traces.end());
   PARITAS_ASSIGN(info.unoptimised_because, json_string(json, "unoptimised_because", kSubject));
-  if (const auto full = json.find("fully_accelerated"); full != json.end() && full->is_boolean())
-    info.fully_accelerated = full->get<bool>();
+  const auto full = json.is_object() ? json.find("fully_accelerated") : json.end();
+  if (full == json.end() || !(full->is_boolean() || full->is_null()))
+    return runtime_error(kSubject, "\"fully_accelerated\" is not true, false or null");
+  if (full->is_boolean()) info.fully_accelerated = full->get<bool>();
   PARITAS_ASSIGN(info.seconds, decode_number(json, "seconds"));
   PARITAS_ASSIGN(info.provider_seconds, decode_number(json, "provider_seconds"));
   return info;

@@ -31,7 +31,7 @@ TEST(TfliteDamage, WhatLoadsCanBePromotedAndLoadedAgain) {
   std::mt19937 random(7);  // the same changes everywhere
   const auto below = [&](size_t limit) { return static_cast<size_t>(random() % limit); };
   int loaded = 0, refused = 0;
-  for (int round = 0; round < 3000; ++round) {
+  for (int round = 0; round < 1000; ++round) {
     std::vector<char> bytes = whole;
     for (size_t changes = 1 + below(3); changes > 0; --changes)
       bytes[below(bytes.size())] = static_cast<char>(random());

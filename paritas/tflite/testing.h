@@ -14,7 +14,7 @@ namespace paritas::tflite {
 // Codes of the format.
 inline constexpr int kTestFloat32 = 0, kTestInt32 = 2, kTestUint8 = 3, kTestInt8 = 9;
 inline constexpr int kTestAdd = 0, kTestConv = 3, kTestLogistic = 14, kTestMul = 18, kTestQuantize = 114, kTestDequantize = 6,
-                     kTestSub = 41, kTestSubOptions = 28;
+                     kTestReshape = 22, kTestSub = 41, kTestSubOptions = 28;
 
 class TinyTflite {
  public:

@@ -1,7 +1,9 @@
 #include "paritas/runtime/litert/compiled.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 
 #include <fmt/format.h>
 
@@ -24,6 +26,17 @@ Status Compiled::check(Code status, const char* doing, const char* remedy) const
   if (status == 0) return {};
   return runtime_error(subject_,
                        fmt::format("LiteRT {} failed while {} ({})", api_.version, doing, status_text(status)), remedy);
+}
+
+// Where vendors' code runs. Their exceptions do pass through the C interface.
+template <class Call>
+Status Compiled::guarded(Call&& call, const char* doing, const char* remedy) const {
+  try {
+    return check(call(), doing, remedy);
+  } catch (const std::exception& error) {
+    return runtime_error(
+        subject_, fmt::format("LiteRT {} threw an exception while {}: {}", api_.version, doing, error.what()), remedy);
+  }
 }
 
 Status Compiled::wrong_size(size_t input, size_t given, size_t wanted) const {
@@ -58,8 +71,9 @@ Status Compiled::create(const Path& model, const Target& target) {
   PARITAS_TRY(check(api_.create_model_from_file(environment_, model.c_str(), &model_), "reading the model"));
   PARITAS_TRY(check(api_.create_options(&options_), "making options"));
   PARITAS_TRY(configure(target));
-  PARITAS_TRY(check(api_.create_compiled(environment_, model_, options_, &compiled_), "compiling the model",
-                    "check the accelerator's libraries (plugin=, dispatch=) and whether it supports this model"));
+  PARITAS_TRY(guarded([&] { return api_.create_compiled(environment_, model_, options_, &compiled_); },
+                      "compiling the model",
+                      "check the accelerator's libraries (plugin=, dispatch=) and whether it supports this model"));
   // Without one the placement stays unknown; whoever needs it asks for events.
   if (api_.get_profiler(compiled_, &profiler_) != 0) profiler_ = nullptr;
   return {};
@@ -179,8 +193,9 @@ Result<std::span<std::byte>> Compiled::lock(void* buffer, int mode) {
 Status Compiled::unlock(void* buffer) { return check(api_.unlock(buffer), "closing a buffer"); }
 
 Status Compiled::run() {
-  return check(api_.run(compiled_, 0, inputs(), input_buffers_.data(), outputs(), output_buffers_.data()),
-               "running the model");
+  return guarded(
+      [&] { return api_.run(compiled_, 0, inputs(), input_buffers_.data(), outputs(), output_buffers_.data()); },
+      "running the model", "");
 }
 
 Result<bool> Compiled::fully_accelerated() const {

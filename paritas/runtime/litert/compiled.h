@@ -59,6 +59,8 @@ class Compiled {
   Status add_opaque(const std::string& id, const std::string& text);
   Status read_ports();
   Status check(Code status, const char* doing, const char* remedy = "") const;
+  template <class Call>
+  Status guarded(Call&& call, const char* doing, const char* remedy) const;
   Status wrong_size(size_t input, size_t given, size_t wanted) const;
   Result<Shape> shape_of_output(size_t output) const;
   Result<std::span<std::byte>> lock(void* buffer, int mode);

@@ -244,6 +244,29 @@ TEST_F(Tflite, FreeDimensionsTakeTheShapeOfTheInput) {
   EXPECT_THAT(values_of<float>(reply->outputs[1].second), ElementsAre(2, 3, 4, 5, 6, 7));
 }
 
+// The delegate that reads the plan must not have such a model refused.
+TEST_F(Tflite, ShapesThatAreComputedAreNoObstacle) {
+  TinyTflite tiny;
+  const int x = tiny.tensor("x", tflite::kTestFloat32, {1, 4});
+  const int shape = tiny.tensor("shape", tflite::kTestInt32, {2});
+  const int y = tiny.tensor("y", tflite::kTestFloat32, {2, 2});
+  tiny.op(tflite::kTestReshape, {x, shape}, {y});
+  tiny.ports({x, shape}, {y});
+  const Path model = tiny.save(folder());
+  for (const char* target : {"tflite:ref", "tflite:builtin"}) {
+    SCOPED_TRACE(target);
+    auto runner = start(target);
+    ASSERT_TRUE(runner.has_value());
+    auto session = runner->open_file(model);
+    ASSERT_TRUE(session.has_value()) << session.error().message();
+    EXPECT_EQ(session->info().assignment.size(), 1u);
+    const auto reply = session->run({{"x", tensor_from_values<float>(DType::kF32, {1, 4}, {1, 2, 3, 4})},
+                                     {"shape", tensor_from_values<int32_t>(DType::kI32, {2}, {4, 1})}});
+    ASSERT_TRUE(reply.has_value()) << reply.error().message();
+    EXPECT_EQ(reply->outputs[0].second.shape, (Shape{4, 1}));
+  }
+}
+
 TEST_F(Tflite, StepsAreCallsInOrder) {
   const Path model = chain().save(folder());
   auto runner = start("tflite:ref");

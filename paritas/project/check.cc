@@ -208,6 +208,18 @@ class Check {
   // Side `b` against side `a`. Gates are on what is compared with the reference; other pairs speak its words on both
   // sides, so that they are paired by name.
   Result<CompareResult> compare(size_t a, size_t b) {
+    CompareOptions options = compare_options(a);
+    options.progress = [&](uint64_t done, uint64_t total) { progress(fmt::format("{} of {} tensors", done, total)); };
+    const auto reference = a == 0 ? reference_view() : renamed_view(sides_[a]);
+    const auto device = a == 0 ? view(sides_[b].planned->open, sides_[b].quantisation, {}) : renamed_view(sides_[b]);
+    PARITAS_ASSIGN(CompareResult compared, compare_samples(*reference, *device, options));
+    // The project's own note says more.
+    auto& notes = compared.notes;
+    notes.erase(std::remove(notes.begin(), notes.end(), "no gates were declared"), notes.end());
+    return compared;
+  }
+
+  CompareOptions compare_options(size_t a) const {
     const Project& project = plan_.project;
     CompareOptions options;
     if (a == 0) options.gates = tensor_gates(project.gates);
@@ -219,14 +231,7 @@ class Check {
     options.ranked = project.ranked;
     options.inputs_unverified = project.inputs_unverified;
     options.threads = request_.threads;
-    options.progress = [&](uint64_t done, uint64_t total) { progress(fmt::format("{} of {} tensors", done, total)); };
-    const auto reference = a == 0 ? reference_view() : renamed_view(sides_[a]);
-    const auto device = a == 0 ? view(sides_[b].planned->open, sides_[b].quantisation, {}) : renamed_view(sides_[b]);
-    PARITAS_ASSIGN(CompareResult compared, compare_samples(*reference, *device, options));
-    // The project's own note says more.
-    auto& notes = compared.notes;
-    notes.erase(std::remove(notes.begin(), notes.end(), "no gates were declared"), notes.end());
-    return compared;
+    return options;
   }
 
   std::unique_ptr<SampleStream> reference_view() const {
@@ -321,8 +326,7 @@ class Check {
   // A quantised reference has two answers: what lies between them cannot be told from a fault.
   Status hold_against_variants() {
     if (!plan_.reference.target) return {};
-    progress("reference: the other answer of QDQ pairs");
-    const GateSet gates = tensor_gates(plan_.project.gates);
+    progress("reference: its other answer, if it holds QDQ pairs");
     VariantsRequest request;
     request.model = plan_.reference.model;
     request.dims = plan_.project.model.dims;
@@ -332,14 +336,14 @@ class Check {
     request.view_device = [this] { return renamed_view(sides_[1]); };
     request.worker = worker_;
     request.scratch = scratch_;
-    request.gates = &gates;
-    request.threads = request_.threads;
+    request.options = compare_options(0);
+    request.options.pairing = {};  // both speak the reference's words
     PARITAS_ASSIGN(result_.reference_variants, measure_variants(request));
     if (!result_.reference_variants) return {};
-    if (!result_.reference_variants->failed.empty() && !gates.empty())
+    if (!result_.reference_variants->failed.empty() && !request.options.gates.empty())
       builder_.not_judged(fmt::format("the reference's other answer ({}) could not be had: {}",
                                       result_.reference_variants->other, result_.reference_variants->failed));
-    judge_variants(gates, *result_.reference_variants, result_.comparison);
+    judge_variants(request.options.gates, *result_.reference_variants, result_.comparison);
     return {};
   }
 

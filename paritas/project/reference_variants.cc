@@ -1,11 +1,9 @@
 #include "paritas/project/reference_variants.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
-#include "paritas/compare/compare.h"
 #include "paritas/locate/consistency_judge.h"
 #include "paritas/onnx/model.h"
 #include "paritas/recording/named_tensors.h"
@@ -16,30 +14,43 @@
 namespace paritas {
 namespace {
 
+// Outputs of runs that were just made, described as the reference's.
+class Outputs : public SampleStream {
+ public:
+  Outputs(RunInfo info, std::vector<Sample> samples) : info_(std::move(info)), samples_(std::move(samples)) {}
+  const RunInfo& info() const override { return info_; }
+  const std::string& subject() const override { return info_.target; }
+  uint64_t sample_count() const override { return samples_.size(); }
+  Result<Sample> sample(uint64_t index) override { return samples_[index]; }
+
+ private:
+  RunInfo info_;
+  std::vector<Sample> samples_;
+};
+
 class Measuring {
  public:
   Measuring(const VariantsRequest& request, ReferenceVariants& result) : request_(request), result_(result) {}
 
   Status run(const onnx_model::Model& model, const Target& other) {
     PARITAS_ASSIGN(const auto pinned, pin_to_inputs(model, request_.samples->front(), request_.dims, nullptr));
+    // Outputs lie in the worker's scratch files, which stay until the runner ends.
     auto runner = Runner::start_in(request_.scratch, "reference-variant", other, request_.worker);
     PARITAS_TRY(runner);
     auto session = runner->open(pinned);
     if (!session) return fail(session.error().cause);
     if (!session->info().unoptimised_because.empty())
       return fail("the optimiser cannot be switched on: " + session->info().unoptimised_because);
-    const auto reference = request_.view_reference(), device = request_.view_device();
-    const uint64_t count =
-        std::min<uint64_t>({request_.samples->size(), reference->sample_count(), device->sample_count()});
-    for (uint64_t i = 0; i < count; ++i) {
+    std::vector<Sample> samples;
+    const auto reference = request_.view_reference();
+    for (uint64_t i = 0; i < std::min<uint64_t>(request_.samples->size(), reference->sample_count()); ++i) {
       auto reply = session->run((*request_.samples)[i]);
       if (!reply) return fail(reply.error().cause);
-      PARITAS_ASSIGN(const Sample of_reference, reference->sample(i));
-      PARITAS_ASSIGN(const Sample of_device, device->sample(i));
-      for (const auto& [output, tensor] : reply->outputs)
-        PARITAS_TRY(take(of_reference, output, tensor, find_tensor(of_device.tensors, output)));
+      PARITAS_ASSIGN(const Sample recorded, reference->sample(i));
+      samples.push_back({recorded.id, (*request_.samples)[i]});
+      for (auto& output : reply->outputs) samples.back().tensors.push_back(std::move(output));
     }
-    return {};
+    return compare(std::move(samples));
   }
 
  private:
@@ -49,30 +60,37 @@ class Measuring {
     return {};
   }
 
-  Status take(const Sample& reference, const std::string& output, const Tensor& other, const Tensor* device) {
-    const Tensor* declared = find_tensor(reference.tensors, output);
-    if (declared == nullptr) return {};
-    VariantMove move;
-    move.output = output;
-    move.sample = reference.id;
-    PARITAS_ASSIGN(TensorComparison between, compare(output, *declared, other));
-    move.shape_changed = !between.metrics;
-    if (between.metrics) move.between = std::move(*between.metrics);
-    if (device != nullptr && device->dtype == declared->dtype) {
-      PARITAS_ASSIGN(TensorComparison to_declared, compare(output, *declared, *device));
-      PARITAS_ASSIGN(TensorComparison to_other, compare(output, other, *device));
-      if (to_declared.metrics) move.device_to_declared_db = to_declared.metrics->sqnr_db;
-      if (to_other.metrics) move.device_to_other_db = to_other.metrics->sqnr_db;
+  // What the two are, by the same rules and in the same units as the device is judged.
+  Status compare(std::vector<Sample> samples) {
+    const auto reference = request_.view_reference(), device = request_.view_device();
+    RunInfo info = reference->info();
+    for (TensorInfo& tensor : info.tensors)
+      if (const TensorInfo* same = device->info().find(tensor.name)) tensor.storage_type = same->storage_type;
+    std::erase_if(info.tensors, [&](const TensorInfo& tensor) {
+      return find_tensor(samples.front().tensors, tensor.name) == nullptr;
+    });
+    Outputs other(std::move(info), std::move(samples));
+    PARITAS_ASSIGN(const CompareResult between, compare_samples(*reference, other, request_.options));
+    PARITAS_ASSIGN(const CompareResult to_declared, compare_samples(*reference, *device, request_.options));
+    PARITAS_ASSIGN(const CompareResult to_other, compare_samples(other, *device, request_.options));
+    for (const TensorComparison& tensor : between.tensors) {
+      if (tensor.role != Role::kOutput || tensor.missing()) continue;
+      VariantMove move;
+      move.output = tensor.name;
+      move.sample = tensor.sample;
+      move.shape_changed = !tensor.metrics;
+      if (tensor.metrics) move.between = *tensor.metrics;
+      move.device_to_declared_db = distance(to_declared, tensor);
+      move.device_to_other_db = distance(to_other, tensor);
+      result_.moves.push_back(std::move(move));
     }
-    result_.moves.push_back(std::move(move));
     return {};
   }
 
-  Result<TensorComparison> compare(const std::string& output, const Tensor& x, const Tensor& y) const {
-    MetricOptions options;
-    options.threads = request_.threads;
-    PARITAS_TRY(request_.gates->configure(output, options));
-    return compare_pair(output, Role::kOutput, x, y, options);
+  static std::optional<double> distance(const CompareResult& compared, const TensorComparison& of) {
+    for (const TensorComparison& tensor : compared.tensors)
+      if (tensor.name == of.name && tensor.sample == of.sample && tensor.metrics) return tensor.metrics->sqnr_db;
+    return std::nullopt;
   }
 
   const VariantsRequest& request_;

@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "paritas/judge/gates.h"
+#include "paritas/compare/compare.h"
 #include "paritas/project/types.h"
 #include "paritas/recording/sample_stream.h"
 #include "paritas/runtime/worker.h"
@@ -20,8 +20,7 @@ struct VariantsRequest {
   std::function<std::unique_ptr<SampleStream>()> view_reference, view_device;
   WorkerOptions worker;
   Path scratch;
-  const GateSet* gates = nullptr;  // metrics get what these need
-  int threads = 1;
+  CompareOptions options;  // as the device is compared with the reference
 };
 
 // nullopt: the model holds no QDQ pairs, or the reference does not run on ONNX Runtime's CPU. That the other variant

@@ -177,16 +177,16 @@ Status only_common_options(const Options& o, const char* cause, const char* reme
 }
 
 Result<int> compare_releases(const Options& o) {
-  PARITAS_TRY(only_common_options(
-      o, "two packages are described, not judged: gates and options of recordings do not apply",
-      "leave them out; paritas verify judges a package"));
+  PARITAS_TRY(
+      only_common_options(o, "two packages are described, not judged: gates and options of recordings do not apply",
+                          "leave them out; paritas verify judges a package"));
   return compare_two_packages(o.common, o.recordings[0], o.recordings[1]);
 }
 
 Result<int> compare_weight_files(const Options& o) {
-  PARITAS_TRY(only_common_options(
-      o, "of two models the weights are compared: gates and options of recordings do not apply",
-      "leave them out; paritas run and check compare what models compute"));
+  PARITAS_TRY(
+      only_common_options(o, "of two models the weights are compared: gates and options of recordings do not apply",
+                          "leave them out; paritas run and check compare what models compute"));
   return compare_two_models(o.common, o.recordings[0], o.recordings[1]);
 }
 
@@ -210,9 +210,9 @@ Result<int> execute(const Options& o) {
 Action add_compare(CLI::App& app) {
   auto o = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("compare", "Compare recordings, tensor by tensor");
-  command->add_option(
-      "recordings", o->recordings,
-      "REFERENCE DEVICE [MORE...]: recordings, or dumps of other tools (paritas import --help); or two packages, or two models");
+  command->add_option("recordings", o->recordings,
+                      "REFERENCE DEVICE [MORE...]: recordings, or dumps of other tools (paritas import --help); or two "
+                      "packages, or two models");
   add_compare_flags(*command, o->compare);
   command
       ->add_option("-m,--model", o->import.model,

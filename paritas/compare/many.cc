@@ -56,8 +56,9 @@ ManyResult conclude_many(std::vector<std::string> subjects, std::vector<CompareR
       }
       (plain ? without : with) = true;
       if (plain && !unknown)
-        result.findings.push_back(fmt::format("{} and {} differ with no accelerator, delegate or simulated device in use.",
-                                              result.subjects[a], result.subjects[b]));
+        result.findings.push_back(
+            fmt::format("{} and {} differ with no accelerator, delegate or simulated device in use.",
+                        result.subjects[a], result.subjects[b]));
     }
   if (unknown)
     result.findings.emplace_back(
@@ -67,7 +68,8 @@ ManyResult conclude_many(std::vector<std::string> subjects, std::vector<CompareR
         "Differences exist without the accelerator, so those to the accelerator are not the accelerator's alone.");
   else if (with)
     result.findings.emplace_back(
-        "Only pairs with the accelerator (a delegate, or a simulated device) differ: see what else differs between those "
+        "Only pairs with the accelerator (a delegate, or a simulated device) differ: see what else differs between "
+        "those "
         "recordings.");
   return result;
 }

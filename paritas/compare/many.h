@@ -22,9 +22,9 @@ struct ManyResult {
 // `pairs` in the order above.
 ManyResult conclude_many(std::vector<std::string> subjects, std::vector<CompareResult> pairs);
 
-// True when provenance names a provider, a delegate or a target (a simulated one, too) that is not the CPU's own kernels.
-// A delegate may compute on the CPU, as XNNPACK does: it is what is switched on and off all the same. Imported dumps
-// without provenance: false.
+// True when provenance names a provider, a delegate or a target (a simulated one, too) that is not the CPU's own
+// kernels. A delegate may compute on the CPU, as XNNPACK does: it is what is switched on and off all the same. Imported
+// dumps without provenance: false.
 bool ran_on_accelerator(const RunInfo& info);
 
 }  // namespace paritas

@@ -59,9 +59,9 @@ Result<TfliteInspection> inspect_tflite(const Path& path) {
   result.stateful = model.stateful();
   result.random = model.random();
   result.metadata = model.metadata();
-  for (const Graph& graph : model.graphs()) result.graphs.push_back({graph.name, graph.ops.size(), graph.tensors.size()});
-  for (const tflite::Signature& signature : model.signatures())
-    result.signatures.push_back(describe(model, signature));
+  for (const Graph& graph : model.graphs())
+    result.graphs.push_back({graph.name, graph.ops.size(), graph.tensors.size()});
+  for (const tflite::Signature& signature : model.signatures()) result.signatures.push_back(describe(model, signature));
   const Graph& main = model.main();
   std::vector<int> producers(main.tensors.size(), -1);
   for (const tflite::Op& op : main.ops) {

@@ -31,8 +31,7 @@ std::string tensor_cell(const TensorComparison& t) {
   const PairMetrics& m = *t.metrics;
   if (m.differing == 0) return "equal";
   const std::string of = fmt::format("{} of {}", with_thousands(m.differing), with_thousands(m.count));
-  if (m.codes)
-    return fmt::format("{}, step {} max, {} mean", of, m.codes->max_step, number(m.codes->mean_step, 3));
+  if (m.codes) return fmt::format("{}, step {} max, {} mean", of, m.codes->max_step, number(m.codes->mean_step, 3));
   return fmt::format("{}, {} max", of, number(m.max_abs, 3));
 }
 

@@ -60,16 +60,16 @@ Json pairs_json(const std::vector<std::pair<std::string, std::string>>& pairs) {
 std::string terminal(const TfliteInspection& i, const Style& style) {
   std::string out = fmt::format("{}: TFLite model, version {}{}\n", visible(i.path), i.version,
                                 i.description.empty() ? "" : ", \"" + visible(i.description) + "\"");
-  out += fmt::format("{} operator{} in {} graph{}, {} bytes of constants{}\n", i.plan.size(),
-                     i.plan.size() == 1 ? "" : "s", i.graphs.size(), i.graphs.size() == 1 ? "" : "s",
-                     with_thousands(i.constant_bytes),
-                     i.outside_buffers == 0 ? ""
-                                            : fmt::format(", {} of them behind the flatbuffer", i.outside_buffers));
+  out += fmt::format(
+      "{} operator{} in {} graph{}, {} bytes of constants{}\n", i.plan.size(), i.plan.size() == 1 ? "" : "s",
+      i.graphs.size(), i.graphs.size() == 1 ? "" : "s", with_thousands(i.constant_bytes),
+      i.outside_buffers == 0 ? "" : fmt::format(", {} of them behind the flatbuffer", i.outside_buffers));
   if (i.stateful) out += "It keeps a state from call to call: feed it with --steps.\n";
   if (i.random) out += "It draws random numbers: two runs need not agree.\n";
   out += "\n" + ports(i, "input", "inputs", style) + ports(i, "output", "outputs", style);
   for (const TfliteSignature& signature : i.signatures)
-    out += wrap(visible(signature_line(signature)), bold(style, "signature") + "   ", std::string(12, ' '), style.width);
+    out +=
+        wrap(visible(signature_line(signature)), bold(style, "signature") + "   ", std::string(12, ' '), style.width);
   std::vector<std::pair<std::string, uint64_t>> ops(i.ops.begin(), i.ops.end());
   std::stable_sort(ops.begin(), ops.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
   std::string line;
@@ -101,10 +101,8 @@ Json to_json(const TfliteInspection& i) {
   for (const TfliteGraph& graph : i.graphs)
     graphs.push_back({{"name", graph.name}, {"ops", graph.ops}, {"tensors", graph.tensors}});
   for (const TfliteSignature& s : i.signatures)
-    signatures.push_back({{"key", s.key},
-                          {"graph", s.graph},
-                          {"inputs", pairs_json(s.inputs)},
-                          {"outputs", pairs_json(s.outputs)}});
+    signatures.push_back(
+        {{"key", s.key}, {"graph", s.graph}, {"inputs", pairs_json(s.inputs)}, {"outputs", pairs_json(s.outputs)}});
   for (const TfliteTensor& t : i.tensors) tensors.push_back(tensor_json(t));
   json["graphs"] = std::move(graphs);
   json["signatures"] = std::move(signatures);

@@ -21,7 +21,8 @@ bool before(const WeightComparison* a, const WeightComparison* b) {
 
 std::string note(const WeightComparison& w) {
   std::string text;
-  if (w.beyond > 0) text = fmt::format("{} of {} beyond half a step", with_thousands(w.beyond), with_thousands(w.elements));
+  if (w.beyond > 0)
+    text = fmt::format("{} of {} beyond half a step", with_thousands(w.beyond), with_thousands(w.elements));
   if (w.saturated > 0) text += fmt::format(", {} of them at the type's limit", with_thousands(w.saturated));
   if (w.worst_channel && w.beyond > 0) text += fmt::format(", worst in channel {}", *w.worst_channel);
   return text;
@@ -31,7 +32,8 @@ std::string note(const WeightComparison& w) {
 
 std::string terminal(const WeightsComparison& r, const Style& style) {
   const std::string verdict = r.same ? "SAME WEIGHTS" : "DIFFERENT WEIGHTS";
-  std::string out = wrap(r.text, bold(style, verdict) + "   ", std::string(verdict.size() + 3, ' '), style.width) + "\n";
+  std::string out =
+      wrap(r.text, bold(style, verdict) + "   ", std::string(verdict.size() + 3, ' '), style.width) + "\n";
   out += fmt::format("first      {}\nsecond     {}\n\n", visible(r.first), visible(r.second));
   std::vector<const WeightComparison*> rows;
   for (const WeightComparison& row : r.weights) rows.push_back(&row);
@@ -49,9 +51,10 @@ std::string terminal(const WeightsComparison& r, const Style& style) {
   out += table.render(style);
   if (rows.size() > table.rows()) out += fmt::format("... and {} more (--verbose)\n", rows.size() - table.rows());
   for (const auto& [weight, why] : r.unread) out += fmt::format("not read: {}: {}\n", visible(weight), visible(why));
-  out += "\n" + wrap("Shows whether the second file's weights are the first's, rounded to its codes. Does not show that "
-                     "the graphs around them are the same, nor what rounding costs the network.",
-                     "", "", style.width);
+  out += "\n" + wrap(
+                    "Shows whether the second file's weights are the first's, rounded to its codes. Does not show that "
+                    "the graphs around them are the same, nor what rounding costs the network.",
+                    "", "", style.width);
   return out;
 }
 

@@ -13,7 +13,8 @@ RunInfo make_run_info(const onnx_model::Model& model, const Target& target, cons
 // The same without what the model's format tells of the model.
 RunInfo make_run_info(const Path& model, const Target& target, const RuntimeIdentity& identity);
 
-// The libraries that ran must still be the ones that were loaded, and the model what it was: their hashes after the run.
+// The libraries that ran must still be the ones that were loaded, and the model what it was: their hashes after the
+// run.
 void hash_after_run(RunInfo& info);
 // Files of this machine by name only.
 void forget_folders(RunInfo& info);

@@ -558,7 +558,9 @@ std::vector<TargetListing> list_targets(const RuntimeSearch& search) {
   list.push_back(
       listing("litert:npu", "its NPU accelerator; plugin=FOLDER, dispatch=FOLDER, opaque.ID=\"TOML\"", no_litert));
   list.push_back(listing("litert:gpu", "its GPU accelerator; opaque.ID=\"TOML\"", no_litert));
-  list.push_back(listing("exec:BOARD.toml", "a command of yours that runs the model elsewhere (docs/boards.md); needs --allow-exec", nullptr));
+  list.push_back(listing("exec:BOARD.toml",
+                         "a command of yours that runs the model elsewhere (docs/boards.md); needs --allow-exec",
+                         nullptr));
   return list;
 }
 

@@ -19,17 +19,17 @@ struct TypeRow {
 
 // By the format's code of the element type, from 0.
 constexpr auto kTypes = std::to_array<TypeRow>({
-    {"float32", DType::kF32},   {"float16", DType::kF16},
-    {"int32", DType::kI32},     {"uint8", DType::kU8},
-    {"int64", DType::kI64},     {"string", std::nullopt},
-    {"bool", DType::kBool},     {"int16", DType::kI16},
-    {"complex64", std::nullopt}, {"int8", DType::kI8},
-    {"float64", DType::kF64},   {"complex128", std::nullopt},
-    {"uint64", DType::kU64},    {"resource", std::nullopt},
-    {"variant", std::nullopt},  {"uint32", DType::kU32},
-    {"uint16", DType::kU16},    {"int4", DType::kI4},
-    {"bfloat16", DType::kBF16}, {"int2", std::nullopt},
-    {"uint4", DType::kU4},      {"float8e4m3fn", DType::kF8E4M3FN},
+    {"float32", DType::kF32},       {"float16", DType::kF16},
+    {"int32", DType::kI32},         {"uint8", DType::kU8},
+    {"int64", DType::kI64},         {"string", std::nullopt},
+    {"bool", DType::kBool},         {"int16", DType::kI16},
+    {"complex64", std::nullopt},    {"int8", DType::kI8},
+    {"float64", DType::kF64},       {"complex128", std::nullopt},
+    {"uint64", DType::kU64},        {"resource", std::nullopt},
+    {"variant", std::nullopt},      {"uint32", DType::kU32},
+    {"uint16", DType::kU16},        {"int4", DType::kI4},
+    {"bfloat16", DType::kBF16},     {"int2", std::nullopt},
+    {"uint4", DType::kU4},          {"float8e4m3fn", DType::kF8E4M3FN},
     {"float8e5m2", DType::kF8E5M2},
 });
 
@@ -64,8 +64,8 @@ constexpr auto kStatefulOperators = std::to_array<std::string_view>(
     {"CALL_ONCE", "VAR_HANDLE", "READ_VARIABLE", "ASSIGN_VARIABLE", "SVDF", "RNN", "LSTM",
      "UNIDIRECTIONAL_SEQUENCE_RNN", "UNIDIRECTIONAL_SEQUENCE_LSTM", "BIDIRECTIONAL_SEQUENCE_LSTM",
      "BIDIRECTIONAL_SEQUENCE_RNN", "HASHTABLE", "HASHTABLE_IMPORT"});
-constexpr auto kRandomOperators =
-    std::to_array<std::string_view>({"RANDOM_UNIFORM", "RANDOM_STANDARD_NORMAL", "MULTINOMIAL", "STABLEHLO_RNG_BIT_GENERATOR"});
+constexpr auto kRandomOperators = std::to_array<std::string_view>(
+    {"RANDOM_UNIFORM", "RANDOM_STANDARD_NORMAL", "MULTINOMIAL", "STABLEHLO_RNG_BIT_GENERATOR"});
 
 template <class List>
 bool holds(const List& list, const std::string& name) {
@@ -85,7 +85,8 @@ T scalar(const container::Opaque* options, uint16_t slot, std::span<const uint8_
   const auto* table = reinterpret_cast<const flatbuffers::Table*>(options);
   const auto field = static_cast<flatbuffers::voffset_t>(4 + 2 * slot);
   const uint8_t* at = table->GetAddressOf(field);
-  if (at == nullptr || at < all.data() || static_cast<size_t>(at - all.data()) + sizeof(T) > all.size()) return otherwise;
+  if (at == nullptr || at < all.data() || static_cast<size_t>(at - all.data()) + sizeof(T) > all.size())
+    return otherwise;
   return flatbuffers::ReadScalar<T>(at);
 }
 
@@ -108,7 +109,9 @@ int Graph::producer(int tensor) const {
 // Turns checked tables into a Model: what remains to check are indices and sizes.
 class Reader {
  public:
-  explicit Reader(Verified verified) : verified_(std::move(verified)) { model_.subject_ = verified_.file->path().string(); }
+  explicit Reader(Verified verified) : verified_(std::move(verified)) {
+    model_.subject_ = verified_.file->path().string();
+  }
 
   Result<Model> read() {
     const container::Model& from = *verified_.model;

@@ -38,13 +38,13 @@ struct GraphTensor {
 };
 
 struct Op {
-  int index = 0;       // position in its graph: what runtimes call the node index
-  std::string name;    // "CONV_2D", or a custom operator's own name
-  int code = 0;        // builtin operator; 32: custom
-  int version = 1;     // cannot be trusted: converters leave 1 where kernels need more
+  int index = 0;            // position in its graph: what runtimes call the node index
+  std::string name;         // "CONV_2D", or a custom operator's own name
+  int code = 0;             // builtin operator; 32: custom
+  int version = 1;          // cannot be trusted: converters leave 1 where kernels need more
   std::vector<int> inputs;  // tensor indices; -1: left out
   std::vector<int> outputs;
-  std::string activation;  // fused: "", "RELU", "RELU6", "RELU_N1_TO_1", "TANH", "SIGN_BIT"
+  std::string activation;   // fused: "", "RELU", "RELU6", "RELU_N1_TO_1", "TANH", "SIGN_BIT"
   std::optional<int> axis;  // of CONCATENATION, as in the file
   // "17:CONV_2D": how we name an operator, since the format gives it no name.
   std::string label() const;

@@ -70,8 +70,7 @@ Status promote(const Model& model, const std::vector<int>& tensors, const Path& 
   const auto* root = reinterpret_cast<const flatbuffers::Table*>(verified.model);
   const auto* table = reinterpret_cast<const flatbuffers::Table*>(&graph);
   const uint8_t* outputs = table->GetAddressOf(container::SubGraph::VT_OUTPUTS);
-  if (outputs == nullptr)
-    return input_error(model.subject(), "its graph has no outputs, so none can be added");
+  if (outputs == nullptr) return input_error(model.subject(), "its graph has no outputs, so none can be added");
   constexpr uint64_t kAlignment = 4;
   const uint64_t size = verified.file->size();
   const uint64_t padding = (kAlignment - size % kAlignment) % kAlignment;

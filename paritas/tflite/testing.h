@@ -13,8 +13,8 @@ namespace paritas::tflite {
 
 // Codes of the format.
 inline constexpr int kTestFloat32 = 0, kTestInt32 = 2, kTestUint8 = 3, kTestInt8 = 9;
-inline constexpr int kTestAdd = 0, kTestConv = 3, kTestLogistic = 14, kTestMul = 18, kTestQuantize = 114, kTestDequantize = 6,
-                     kTestReshape = 22, kTestSub = 41, kTestSubOptions = 28;
+inline constexpr int kTestAdd = 0, kTestConv = 3, kTestLogistic = 14, kTestMul = 18, kTestQuantize = 114,
+                     kTestDequantize = 6, kTestReshape = 22, kTestSub = 41, kTestSubOptions = 28;
 
 class TinyTflite {
  public:
@@ -87,7 +87,8 @@ class TinyTflite {
     container::FinishModelBuffer(builder, container::Model::Pack(builder, &model_));
     const Path path = folder / (stem + ".tflite");
     std::ofstream out(path, std::ios::binary);
-    out.write(reinterpret_cast<const char*>(builder.GetBufferPointer()), static_cast<std::streamsize>(builder.GetSize()));
+    out.write(reinterpret_cast<const char*>(builder.GetBufferPointer()),
+              static_cast<std::streamsize>(builder.GetSize()));
     out << behind;
     return path;
   }

@@ -11,9 +11,7 @@ bool is_weight(DType dtype, bool quantised) {
   return quantised && dtype != DType::kI64 && dtype != DType::kU64 && dtype != DType::kBool;
 }
 
-Quantisation widened(const tflite::Quantisation& q) {
-  return {{q.scale.begin(), q.scale.end()}, q.zero_point, q.axis};
-}
+Quantisation widened(const tflite::Quantisation& q) { return {{q.scale.begin(), q.scale.end()}, q.zero_point, q.axis}; }
 
 Result<Weights> weights_of_tflite(const Path& path) {
   PARITAS_ASSIGN(const tflite::Model model, tflite::Model::load(path));

@@ -21,5 +21,5 @@ What differs between host and board with the accelerator switched off is not the
   boxes   cosine 1.000000, max 1.2e-04  cosine 0.998769, max 168.1    cosine 0.998769, max 168.1
   scores  cosine 1.000000, max 8.9e-08  cosine 1.000000, max 3.9e-04  cosine 1.000000, max 3.9e-04
   
-  cpu and cpu_opt_all differ with no accelerator (or simulated one) in use.
+  cpu and cpu_opt_all differ with no accelerator, delegate or simulated device in use.
   Differences exist without the accelerator, so those to the accelerator are not the accelerator's

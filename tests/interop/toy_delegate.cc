@@ -1,7 +1,7 @@
 // An external delegate for tests, against the documented binary interface of TensorFlow Lite delegates and nothing of
-// its code: claims every float ADD of equal shapes, each as a partition of its own, and rounds the sums to bfloat16, as an
-// accelerator of that precision would. Options: claim=none takes nothing; fail=prepare refuses the graph; fail=invoke
-// fails when it runs; fail=crash ends the process.
+// its code: claims every float ADD of equal shapes, each as a partition of its own, and rounds the sums to bfloat16, as
+// an accelerator of that precision would. Options: claim=none takes nothing; fail=prepare refuses the graph;
+// fail=invoke fails when it runs; fail=crash ends the process.
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -146,8 +146,10 @@ int prepare(Context* context, Delegate* delegate) {
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) Delegate* tflite_plugin_create_delegate(
-    const char* const* keys, const char* const* values, size_t count, void (*report)(const char*)) {
+extern "C" __attribute__((visibility("default"))) Delegate* tflite_plugin_create_delegate(const char* const* keys,
+                                                                                          const char* const* values,
+                                                                                          size_t count,
+                                                                                          void (*report)(const char*)) {
   fail_at.clear();
   claims = true;
   for (size_t i = 0; i < count; ++i) {

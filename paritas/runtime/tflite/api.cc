@@ -93,8 +93,8 @@ Result<Api> Api::load(const Path& library) {
   Symbols symbols(handle);
   take_required(symbols, api);
   if (!symbols.missing().empty())
-    return runtime_error(library.string(), fmt::format("is a library, but not TensorFlow Lite (no {})", symbols.missing()),
-                         kRemedy);
+    return runtime_error(library.string(),
+                         fmt::format("is a library, but not TensorFlow Lite (no {})", symbols.missing()), kRemedy);
   take_optional(symbols, api);
   api.path = library;
   link_map* map = nullptr;

@@ -21,10 +21,10 @@ void Interpreter::report(void* self, const char* format, va_list arguments) {
 
 Unexpected Interpreter::failed(const std::string& doing, const std::string& remedy) const {
   const std::string first = said_.substr(0, said_.find('\n'));
-  return runtime_error(subject_,
-                       fmt::format("TensorFlow Lite {} failed while {}{}{}", api_.version(), doing,
-                                   first.empty() ? "" : ": ", first),
-                       remedy, said_.size() > first.size() + 1 ? said_ : std::string());
+  return runtime_error(
+      subject_,
+      fmt::format("TensorFlow Lite {} failed while {}{}{}", api_.version(), doing, first.empty() ? "" : ": ", first),
+      remedy, said_.size() > first.size() + 1 ? said_ : std::string());
 }
 
 Status Interpreter::add_xnnpack(const Target& target) {
@@ -83,7 +83,8 @@ Result<std::unique_ptr<Interpreter>> Interpreter::make(const Api& api, const Pat
   made->handle_ = (kernels != nullptr ? api.interpreter_create_with_selected_ops : api.interpreter_create)(
       made->model_, made->options_);
   if (made->handle_ == nullptr)
-    return made->failed("making the interpreter", "the library may lack an operator of the model, or its delegate failed");
+    return made->failed("making the interpreter",
+                        "the library may lack an operator of the model, or its delegate failed");
   if (made->spy_) made->plan_ = made->spy_->plan();
   PARITAS_TRY(made->allocate());
   return made;

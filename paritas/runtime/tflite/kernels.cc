@@ -54,7 +54,8 @@ Result<std::unique_ptr<Kernels>> Kernels::make(const Api& api, bool reference, b
   kernels->api_ = &api;
   kernels->reference_ = reference;
   kernels->tapped_ = tapped;
-  (reference ? api.reference_resolver : api.builtin_resolver)(kernels->object_);  // the destructor is not exported; the process ends soon
+  (reference ? api.reference_resolver
+             : api.builtin_resolver)(kernels->object_);  // the destructor is not exported; the process ends soon
   return kernels;
 }
 

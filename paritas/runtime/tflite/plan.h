@@ -15,8 +15,8 @@ struct Partition {
 };
 
 struct Plan {
-  bool known = false;         // the spy was asked, and could read it
-  std::vector<int> on_host;   // operators that the interpreter runs itself
+  bool known = false;        // the spy was asked, and could read it
+  std::vector<int> on_host;  // operators that the interpreter runs itself
   std::vector<Partition> partitions;
 };
 

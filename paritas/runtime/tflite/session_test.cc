@@ -12,10 +12,10 @@
 namespace paritas {
 namespace {
 
+using runtime_test::values_of;
 using ::testing::ElementsAre;
 using ::testing::FloatNear;
 using ::testing::HasSubstr;
-using runtime_test::values_of;
 using tflite::TinyTflite;
 
 class Tflite : public ::testing::Test {

@@ -111,7 +111,9 @@ def htp(f) -> None:
         with open(out) as stream:
             located = json.load(stream)
         blamed = [f"{x['id']} at {x['nodes'][:2]}" for x in located["findings"] if x["severity"] == "fault"]
-        f.line("QDQ per tensor, locate on the HTP", "no Clip blamed", f"faults {blamed}", not any("Clip" in b for b in blamed))
+        clips = sum(n["op"] == "Clip" for n in located["nodes"])
+        # The quantiser folded every Clip away: that none is blamed would hold whatever locate did.
+        f.note("QDQ per tensor, locate on the HTP", f"faults {blamed}; the file holds {clips} Clip nodes")
 
 
 def smart_turn(f) -> None:

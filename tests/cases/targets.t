@@ -4,11 +4,13 @@ What can run here
 `paritas targets` lists every target; for one that is missing it says why, and what to install.
 
   $ paritas targets | sed -n '/^target/,$p' | grep -E '^(target|cpu|sim|ort)'
-  target                            what it is
-  cpu                        ready  ONNX Runtime on the CPU; threads=1, opt=none|basic|extended|all, mode=sequential|parallel, inter=1
-  sim:fp16                   ready  every float tensor rounded to float16; overflow=inf|saturate
-  sim:bf16                   ready  every float tensor rounded to bfloat16; overflow=inf|saturate
-  ort:PROVIDER,library=PATH  ready  any ONNX Runtime provider plug-in; its options as key=value
+  target                               what it is
+  cpu                           ready  ONNX Runtime on the CPU; threads=1, opt=none|basic|extended|all, mode=sequential|parallel, inter=1
+  sim:fp16                      ready  every float tensor rounded to float16; overflow=inf|saturate
+  sim:bf16                      ready  every float tensor rounded to bfloat16; overflow=inf|saturate
+  sim:int8,ranges=RECORDING     ready  float tensors in 8 bits, weights too; weights=per-channel|per-tensor, activations=asymmetric|symmetric, type=int8|uint8, float=TENSORS
+  sim:w8a16,ranges=RECORDING    ready  float tensors in 16 bits, weights in 8; the same options, type=int16|uint16
+  ort:PROVIDER,library=PATH     ready  any ONNX Runtime provider plug-in; its options as key=value
   $ paritas targets --json - | "$PYTHON" -c '
   > import json, sys
   > r = json.load(sys.stdin)
@@ -18,13 +20,20 @@ What can run here
   cpu True
   sim:fp16 True
   sim:bf16 True
+  sim:int8,ranges=RECORDING True
+  sim:w8a16,ranges=RECORDING True
   qnn:htp True
   ort:PROVIDER,library=PATH True
+  tflite:ref True
+  tflite:builtin True
+  tflite:xnnpack True
+  tflite:delegate,path=LIBRARY True
+  tflite:default True
 
 Without ONNX Runtime nothing can run, and the list still says so in full.
 
   $ paritas targets --ort /nowhere/libonnxruntime.so | grep -c missing
-  5
+  7
   $ paritas targets --ort /nowhere/libonnxruntime.so | head -1
   ONNX Runtime   /nowhere/libonnxruntime.so: no such file or folder; check --ort
 
@@ -38,7 +47,7 @@ Targets are written `name[:variant][,key=value...]`. What is not known is refuse
 
   $ "$PYTHON" "$CASES/data/small_models.py"
   $ paritas run square.onnx --input x=x.npy --target gpu -o out
-  paritas: gpu: there is no target "gpu"; choose cpu, sim:fp16, sim:bf16, qnn:htp or ort:PROVIDER,library=PATH
+  paritas: gpu: there is no target "gpu"; choose cpu, sim:fp16, sim:bf16, qnn:htp, ort:PROVIDER,library=PATH or tflite:ref, builtin, xnnpack, delegate
   [2]
   $ paritas run square.onnx --input x=x.npy --target sim:fp8 -o out
   paritas: sim:fp8: the simulator has no format "fp8"; choose sim:fp16, sim:bf16, sim:int8 or sim:w8a16

@@ -284,7 +284,8 @@ TEST(Many, SaysWhichDifferenceExistsWithoutTheAccelerator) {
   EXPECT_THAT(result.findings, Contains(HasSubstr("not the accelerator's alone")));
   result = conclude_many({"host", "board", "npu"}, {pair({1, 2}, {1, 2}, cpu, cpu), pair({1, 2}, {1, 4}, cpu, npu),
                                                     pair({1, 2}, {1, 4}, cpu, npu)});
-  EXPECT_THAT(result.findings, Contains(HasSubstr("Only pairs with the accelerator (a delegate, or a simulated device) differ")));
+  EXPECT_THAT(result.findings,
+              Contains(HasSubstr("Only pairs with the accelerator (a delegate, or a simulated device) differ")));
   result = conclude_many({"a", "b", "c"}, {pair({1}, {2}, "", ""), pair({1}, {2}, "", npu), pair({1}, {2}, "", npu)});
   EXPECT_THAT(result.findings, Contains(HasSubstr("nothing is concluded")));
 }

@@ -8,6 +8,8 @@ What can run here
   cpu                           ready  ONNX Runtime on the CPU; threads=1, opt=none|basic|extended|all, mode=sequential|parallel, inter=1
   sim:fp16                      ready  every float tensor rounded to float16; overflow=inf|saturate
   sim:bf16                      ready  every float tensor rounded to bfloat16; overflow=inf|saturate
+  sim:int8,ranges=RECORDING     ready  float tensors in 8 bits, weights too; weights=per-channel|per-tensor, activations=asymmetric|symmetric, type=int8|uint8, float=TENSORS
+  sim:w8a16,ranges=RECORDING    ready  float tensors in 16 bits, weights in 8; the same options, type=int16|uint16
   ort:PROVIDER,library=PATH     ready  any ONNX Runtime provider plug-in; its options as key=value
   $ paritas targets --json - | "$PYTHON" -c '
   > import json, sys
@@ -18,6 +20,8 @@ What can run here
   cpu True
   sim:fp16 True
   sim:bf16 True
+  sim:int8,ranges=RECORDING True
+  sim:w8a16,ranges=RECORDING True
   qnn:htp True
   ort:PROVIDER,library=PATH True
   tflite:ref True
@@ -33,7 +37,7 @@ What can run here
 Without ONNX Runtime nothing can run, and the list still says so in full.
 
   $ paritas targets --ort /nowhere/libonnxruntime.so | grep -c missing
-  5
+  7
   $ paritas targets --ort /nowhere/libonnxruntime.so | head -1
   ONNX Runtime   /nowhere/libonnxruntime.so: no such file or folder; check --ort
 

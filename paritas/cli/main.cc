@@ -19,6 +19,10 @@
 #include "paritas/cli/commands.h"
 #include "paritas/report/visible.h"
 
+namespace paritas::cli {
+Action add_explain(CLI::App& app);
+}
+
 namespace {
 
 using paritas::cli::Action;
@@ -69,6 +73,7 @@ int parse_and_run(int argc, char** argv) {
                                                             {"locate", paritas::cli::add_locate},
                                                             {"inject", paritas::cli::add_inject},
                                                             {"pieces", paritas::cli::add_pieces},
+                                                            {"explain", paritas::cli::add_explain},
                                                             {"placement", paritas::cli::add_placement},
                                                             {"bench", paritas::cli::add_bench},
                                                             {"check", paritas::cli::add_check},

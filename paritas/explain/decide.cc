@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,7 +13,9 @@ namespace {
 using catalogue::CauseClass;
 using Convictions = std::vector<std::pair<CauseClass, Finding>>;
 
-double decibels(double nmse) { return nmse == 0 ? std::numeric_limits<double>::infinity() : -10 * std::log10(nmse); }
+double decibels(double nmse) {
+  return nmse == 0 ? std::numeric_limits<double>::infinity() : 0.0 - 10 * std::log10(nmse);
+}
 
 // Largest error of an input; nothing where one is not known.
 std::optional<double> inputs_nmse(const LayerFigures& f) {
@@ -107,7 +110,9 @@ void convict_weights(const LayerFigures& f, Convictions& out) {
                              facts_of(f), {w.name, w.saturated, w.elements, w.error->max_abs, w.bias_output_steps}));
       continue;
     }
-    if (!(w.error->sqnr_db < kLostDb)) continue;
+    // One wide channel carries the energy of the whole: the median channel tells what the others are left with.
+    const double median = w.error->median_channel_db.value_or(w.error->sqnr_db);
+    if (!(std::min(w.error->sqnr_db, median) < kLostDb)) continue;
     catalogue::WeightsFacts facts{w.name,
                                   w.type,
                                   w.error->sqnr_db,
@@ -131,7 +136,7 @@ void convict_kernel(const LayerFigures& f, Convictions& out) {
   if (!f.output.error || f.output.error->differing == 0 || !inputs_equal(f)) return;
   const ErrorFigures& e = *f.output.error;
   const catalogue::KernelFacts facts{e.differing, e.count, e.max_abs, e.nmse, e.max_steps};
-  // 1e-6 of a step: the two real values are float32.
+  // 1e-3 of a step: the two real values are float32.
   const bool order = e.max_steps ? *e.max_steps <= kOrderSteps + 1e-3 : e.nmse <= kOrderNmse;
   out.emplace_back(
       order ? CauseClass::kOrder : CauseClass::kOperator,
@@ -143,7 +148,7 @@ std::string acquitted(const LayerFigures& f) {
   if (f.output.error)
     parts.push_back(fmt::format("output at {:.3g} dB of the reference", decibels(f.output.error->nmse)));
   if (f.output.quantiser && f.output.quantiser->ratio)
-    parts.push_back(fmt::format("its quantiser alone costs {:.3g} dB SQNR", decibels(f.output.quantiser->own_nmse)));
+    parts.push_back(fmt::format("its quantiser alone leaves {:.3g} dB SQNR", decibels(f.output.quantiser->own_nmse)));
   for (const WeightFigures& w : f.weights)
     if (w.error && !w.bias) parts.push_back(fmt::format("weights at {:.3g} dB", w.error->sqnr_db));
   return parts.empty() ? "no figure could be taken" : fmt::format("{}", fmt::join(parts, ", "));

@@ -29,8 +29,13 @@ class Explainer {
   Result<ExplainResult> run() {
     PARITAS_TRY(load());
     PARITAS_ASSIGN(std::vector<size_t> chosen, choose());
-    PARITAS_TRY(take_values(chosen));
-    if (request_.worst > 0) keep_worst(chosen);
+    if (request_.worst > 0) {  // two readings, so that memory follows the layers that are shown
+      PARITAS_TRY(take_values(chosen, true));
+      keep_worst(chosen);
+      counters_.clear();
+      shared_.clear();
+    }
+    PARITAS_TRY(take_values(chosen, false));
     for (const size_t index : chosen) {
       LayerExplanation layer;
       PARITAS_TRY(fill(network_.layers[index], layer.figures));
@@ -101,14 +106,15 @@ class Explainer {
     return chosen;
   }
 
-  Status take_values(const std::vector<size_t>& chosen) {
+  Status take_values(const std::vector<size_t>& chosen, bool errors_only) {
     for (const size_t index : chosen) {
       const NetworkLayer& layer = network_.layers[index];
       std::vector<size_t> values = layer.inputs;
       values.push_back(layer.output);
-      for (const size_t value : values) counters_.try_emplace(value, tensor_quantiser(network_.values[value]));
+      for (const size_t value : values)
+        counters_.try_emplace(value, tensor_quantiser(network_.values[value]), errors_only);
       const auto quantiser = tensor_quantiser(network_.values[layer.output]);
-      if (layer.concat && quantiser)
+      if (layer.concat && quantiser && !errors_only)
         for (const size_t input : layer.inputs) shared_.try_emplace({layer.output, input}, *quantiser);
     }
     for (uint64_t sample = 0; sample < sides_.samples; ++sample) PARITAS_TRY(take_sample(sample));
@@ -194,9 +200,7 @@ class Explainer {
   // The layer's own activation, of the operator or folded from the float model.
   std::optional<Bounds> bounds_of(const NetworkLayer& layer) const {
     if (layer.bounds) return layer.bounds;
-    if (!float_network_ || !sides_.pairs[layer.output]) {
-      if (!float_network_) return std::nullopt;
-    }
+    if (!float_network_) return std::nullopt;
     const NetworkValue& value = network_.values[layer.output];
     const std::string name = sides_.pairs[layer.output] ? sides_.pairs[layer.output]->reference : value.name;
     for (const NetworkLayer& other : float_network_->layers)

@@ -18,7 +18,8 @@ Tensor floats(const std::vector<float>& values) {
   return tensor_from_values(DType::kF32, {static_cast<int64_t>(values.size())}, values);
 }
 
-ValueFigures value_of(const std::vector<float>& reference, const std::vector<float>& device, TensorQuantiser quantiser) {
+ValueFigures value_of(const std::vector<float>& reference, const std::vector<float>& device,
+                      TensorQuantiser quantiser) {
   ValueCounter counter(quantiser);
   const RealTensor x{floats(reference), {}}, y{floats(device), {}};
   EXPECT_TRUE(counter.add(&x, &y, true));
@@ -154,6 +155,15 @@ TEST(ExplainDecide, WeightsBelowTheirThreshold) {
   EXPECT_EQ(with_weights(40).cause, CauseClass::kCannotTell);  // the output was not compared
 }
 
+TEST(ExplainDecide, OneWideChannelDoesNotHideTheOthers) {
+  LayerExplanation layer;
+  layer.figures = with_weights(40).figures;
+  layer.figures.weights[0].error->median_channel_db = 14;
+  decide(layer, 0);
+  EXPECT_EQ(layer.cause, CauseClass::kWeights);
+  EXPECT_THAT(layer.finding.text, HasSubstr("the median channel at 14 dB"));
+}
+
 TEST(ExplainDecide, SaturatedBiasOnlyWhereTheOutputMoves) {
   LayerExplanation layer;
   WeightFigures b;
@@ -202,7 +212,7 @@ TEST(ExplainDecide, KernelsOfOneModel) {
   EXPECT_EQ(kernels(1e-3, 2.0, 0).cause, CauseClass::kOperator);
   EXPECT_EQ(kernels(1e-12, {}, 0).cause, CauseClass::kOrder);
   EXPECT_EQ(kernels(1e-5, {}, 0).cause, CauseClass::kOperator);
-  EXPECT_EQ(kernels(1e-3, 2.0, 1).cause, CauseClass::kCannotTell);   // inputs differ
+  EXPECT_EQ(kernels(1e-3, 2.0, 1).cause, CauseClass::kCannotTell);  // inputs differ
   EXPECT_EQ(kernels(1.5e-4, 2.0, 1).finding.id, "explain-inherited");
 }
 

@@ -74,6 +74,10 @@ LayoutFigures layout_of(const std::vector<double>& reference, const Shape& shape
   }
   const bool same = shape == device_shape;
   f.in_place = same ? nmse(reference, device, shape, strides_of(shape)) : std::numeric_limits<double>::infinity();
+  if (std::isnan(f.in_place)) {
+    f.text = "not looked at: values that are not finite";
+    return f;
+  }
   if (f.in_place <= kLayoutSuspects) {
     f.state = LayoutState::kRuledOut;
     f.text = fmt::format("ruled out: values match in place (NMSE {:.2g})", f.in_place);

@@ -55,7 +55,7 @@ double TensorQuantiser::asked(double min, double max) const {
 }
 
 // 2^20: how many elements it is tuned for, not a limit.
-DistributionCounter::DistributionCounter() : histogram_(true, uint64_t{1} << 20) {}
+DistributionCounter::DistributionCounter() : histogram_(false, uint64_t{1} << 20) {}
 
 void DistributionCounter::add(std::span<const double> values) {
   std::vector<uint32_t> keys;
@@ -70,7 +70,8 @@ void DistributionCounter::add(std::span<const double> values) {
     ++d_.count;
     zeros_ += value == 0;
     const auto bits = static_cast<int64_t>(std::bit_cast<uint64_t>(std::abs(value)) >> metrics::AbsHistogram::kShift);
-    keys.push_back(static_cast<uint32_t>(std::max<int64_t>(0, bits - histogram_.base())));
+    const int64_t last = histogram_.bins() - 1;  // beyond float32's range they are counted as its largest
+    keys.push_back(static_cast<uint32_t>(std::clamp<int64_t>(bits - histogram_.base(), 0, last)));
   }
   histogram_.count(keys.data(), keys.size());
 }
@@ -87,6 +88,7 @@ Distribution DistributionCounter::figures() const {
 }
 
 void CodeSet::add(double code) {
+  if (seen_.empty()) seen_.resize(1 << 17, false);
   const auto index = static_cast<size_t>(code + 65536);  // codes of 16 bits, signed or not
   if (index >= seen_.size() || seen_[index]) return;
   seen_[index] = true;
@@ -106,12 +108,11 @@ Status ValueCounter::add(const RealTensor* reference, const RealTensor* device, 
   const bool both = x && y && comparable;
   for (uint64_t at = 0; x && at < x->count(); at += kChunk) {
     const auto values = x->load(at);
-    add_reference(values);
+    if (!errors_only_) add_reference(values);
     if (both) add_error(values, y->load(at));
   }
-  for (uint64_t at = 0; y && at < y->count(); at += kChunk) add_device(y->load(at));
-  saw_reference_ |= x.has_value();
-  saw_device_ |= y.has_value();
+  if (y && !x && !of_device_ && !errors_only_) of_device_.emplace();
+  for (uint64_t at = 0; y && !errors_only_ && at < y->count(); at += kChunk) add_device(y->load(at));
   compared_ |= both;
   if (both && quantiser_ && top_now_ > quantiser_->real(quantiser_->highest()) + quantiser_->scale / 2) {
     ++top_cut_;
@@ -121,7 +122,8 @@ Status ValueCounter::add(const RealTensor* reference, const RealTensor* device, 
 }
 
 void ValueCounter::add_reference(std::span<const double> values) {
-  of_reference_.add(values);
+  if (!of_reference_) of_reference_.emplace();
+  of_reference_->add(values);
   if (!quantiser_) return;
   const double low = quantiser_->real(quantiser_->lowest()), high = quantiser_->real(quantiser_->highest());
   for (const double x : values) {
@@ -137,7 +139,7 @@ void ValueCounter::add_reference(std::span<const double> values) {
 }
 
 void ValueCounter::add_device(std::span<const double> values) {
-  of_device_.add(values);
+  if (of_device_) of_device_->add(values);
   if (!quantiser_) return;
   for (const double y : values) {
     if (!std::isfinite(y)) continue;
@@ -169,9 +171,9 @@ void ValueCounter::add_error(std::span<const double> reference, std::span<const 
 }
 
 void ValueCounter::finish(ValueFigures& f) const {
-  if (saw_reference_ || saw_device_) {
-    f.source = saw_reference_ ? "reference" : "device";
-    f.distribution = saw_reference_ ? of_reference_.figures() : of_device_.figures();
+  if (of_reference_ || of_device_) {
+    f.source = of_reference_ ? "reference" : "device";
+    f.distribution = of_reference_ ? of_reference_->figures() : of_device_->figures();
   }
   if (compared_)
     f.error = ErrorFigures{compared_count_, differing_, device_nonfinite_, ratio(error_, error_energy_), max_abs_, {}};
@@ -188,7 +190,7 @@ void ValueCounter::finish(ValueFigures& f) const {
   q.count = codes_count_;
   q.at_low = at_low_;
   q.at_high = at_high_;
-  if (saw_reference_ && f.distribution->count > 0) {
+  if (of_reference_ && f.distribution->count > 0) {
     q.asked_scale = quantiser_->asked(f.distribution->min, f.distribution->max);
     if (*q.asked_scale > 0) q.ratio = q.scale / *q.asked_scale;
     q.clipped = clipped_;

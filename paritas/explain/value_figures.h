@@ -43,7 +43,7 @@ class CodeSet {
   uint64_t size() const { return size_; }
 
  private:
-  std::vector<bool> seen_ = std::vector<bool>(1 << 17, false);
+  std::vector<bool> seen_;
   uint64_t size_ = 0;
 };
 
@@ -55,7 +55,9 @@ struct RealTensor {
 
 class ValueCounter {
  public:
-  explicit ValueCounter(std::optional<TensorQuantiser> quantiser) : quantiser_(quantiser) {}
+  // `errors_only`: the comparison alone, which takes no memory worth counting.
+  explicit ValueCounter(std::optional<TensorQuantiser> quantiser, bool errors_only = false)
+      : quantiser_(quantiser), errors_only_(errors_only) {}
   // Of one sample; either may be missing. Both present: of equal shape, or equal element count with `shapes_differ`,
   // which leaves the comparison out.
   Status add(const RealTensor* reference, const RealTensor* device, bool comparable);
@@ -68,8 +70,9 @@ class ValueCounter {
   void add_error(std::span<const double> reference, std::span<const double> device);
 
   std::optional<TensorQuantiser> quantiser_;
-  DistributionCounter of_reference_, of_device_;
-  bool saw_reference_ = false, saw_device_ = false, compared_ = false;
+  bool errors_only_ = false;
+  std::optional<DistributionCounter> of_reference_, of_device_;  // the second only without a reference
+  bool compared_ = false;
   CodeSet codes_;
   uint64_t codes_count_ = 0, at_low_ = 0, at_high_ = 0, at_high_now_ = 0;
   double top_now_ = 0;

@@ -31,7 +31,7 @@ void add_range(const RangeUse& r, Finding& f) {
 }
 
 std::string own(const RangeUse& r) {
-  return fmt::format("quantising {} alone costs it {:.3g} dB SQNR", r.tensor, r.own_sqnr_db);
+  return fmt::format("quantising {} alone leaves it at {:.3g} dB SQNR", r.tensor, r.own_sqnr_db);
 }
 
 constexpr const char* kOwnShows =
@@ -126,7 +126,7 @@ Finding explain_shared(const LayerFacts& layer, const SharedFacts& s) {
   Finding f = begin(layer, "explain-shared-scale");
   f.text = fmt::format(
       "{}: its inputs share one scale ({:.3g}): {} uses {} of {} levels; its own range, {:.3g} to {:.3g}, asks "
-      "for a step {:.3g} times finer, and the shared one costs it {:.3g} dB SQNR{}.",
+      "for a step {:.3g} times finer, and the shared one leaves it at {:.3g} dB SQNR{}.",
       who(layer), s.scale, s.tensor, s.levels_used, s.levels, s.min, s.max, s.scale / s.own_scale, s.sqnr_db,
       inherits(layer));
   f.shows = fmt::format(
@@ -147,6 +147,7 @@ Finding explain_weights(const LayerFacts& layer, const WeightsFacts& w) {
   Finding f = begin(layer, "explain-weights");
   f.text = fmt::format("{}: its weights {} ({}) are at {:.3g} dB of the float ones", who(layer), w.tensor, w.type,
                        w.sqnr_db);
+  if (w.median_channel_db) f.text += fmt::format(", the median channel at {:.3g} dB", *w.median_channel_db);
   if (w.worst_channel_db) f.text += fmt::format(", channel {} at {:.3g} dB", w.worst_channel, *w.worst_channel_db);
   if (w.spread)
     f.text += fmt::format("; the widest of {} channels spans {:.3g} times the median one", w.channels, *w.spread);

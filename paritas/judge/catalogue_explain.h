@@ -49,6 +49,7 @@ struct WeightsFacts {
   std::optional<double> worst_channel_db, spread;
   int64_t worst_channel = 0;
   uint64_t lost = 0, elements = 0, dead = 0, channels = 0;
+  std::optional<double> median_channel_db;
 };
 Finding explain_weights(const LayerFacts& layer, const WeightsFacts& weights);
 

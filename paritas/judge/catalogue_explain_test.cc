@@ -61,15 +61,17 @@ TEST(CatalogueExplain, Ranges) {
 TEST(CatalogueExplain, SharedScale) {
   const Finding f = explain_shared(kLayer, {"scores", 2, 256, 2.5, 0.005, 0, 1, 3.5, "reference"});
   expect_whole(f, "explain-shared-scale");
-  EXPECT_THAT(f.text, AllOf(HasSubstr("scores uses 2 of 256 levels"), HasSubstr("500 times finer"), HasSubstr("3.5 dB")));
+  EXPECT_THAT(f.text,
+              AllOf(HasSubstr("scores uses 2 of 256 levels"), HasSubstr("500 times finer"), HasSubstr("3.5 dB")));
 }
 
 TEST(CatalogueExplain, Weights) {
-  WeightsFacts w{"w", "int8 per tensor", 24.2, -1.5, 17.5, 3, 16, 100, 2, 480};
+  WeightsFacts w{"w", "int8 per tensor", 24.2, -1.5, 17.5, 3, 16, 100, 2, 480, 21.5};
   Finding f = explain_weights(kLayer, w);
   expect_whole(f, "explain-weights");
-  EXPECT_THAT(f.text, AllOf(HasSubstr("24.2 dB"), HasSubstr("channel 3 at -1.5 dB"), HasSubstr("17.5 times"),
-                            HasSubstr("16 % became zero"), HasSubstr("2 channels entirely")));
+  EXPECT_THAT(f.text,
+              AllOf(HasSubstr("24.2 dB"), HasSubstr("the median channel at 21.5 dB"), HasSubstr("channel 3 at -1.5 dB"),
+                    HasSubstr("17.5 times"), HasSubstr("16 % became zero"), HasSubstr("2 channels entirely")));
   EXPECT_THAT(f.next, HasSubstr("per channel"));
   w.type = "int8 per channel (480, axis 0)";
   EXPECT_THAT(explain_weights(kLayer, w).next, HasSubstr("more bits"));

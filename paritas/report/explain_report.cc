@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kIndent = 4;
 
-std::string decibels(double nmse) { return nmse == 0 ? "inf" : number(-10 * std::log10(nmse), 3); }
+std::string decibels(double nmse) { return nmse == 0 ? "inf" : number(0.0 - 10 * std::log10(nmse), 3); }
 
 void line(const Style& style, const char* label, const std::string& text, std::string& out) {
   if (text.empty()) return;

@@ -76,14 +76,17 @@ void convict_range(const LayerFigures& f, uint64_t samples, Convictions& out) {
   if (!v.quantiser || v.source != "reference" || !v.quantiser->ratio) return;
   const QuantiserFigures& q = *v.quantiser;
   const double own = decibels(q.own_nmse);
-  if (!(own < kLostDb)) return;
+  const Distribution& d = *v.distribution;
   const auto facts = facts_of(f);
   const auto range = range_of(f, samples);
-  if (q.clip_nmse >= q.own_nmse / 2)
+  const bool lost = own < kLostDb;
+  // Outliers carry the energy of the whole, so that its SQNR says little about the rest: steps do.
+  const bool outliers = d.p99_9 > 0 && d.max_abs >= kOutliers * d.p99_9 && (lost || d.p99_9 < kOutlierSteps * q.scale);
+  if (lost && q.clip_nmse >= q.own_nmse / 2)
     out.emplace_back(CauseClass::kActivations, catalogue::explain_narrow(facts, range));
-  else if (*q.ratio >= kWide)
+  else if (lost && *q.ratio >= kWide)
     out.emplace_back(CauseClass::kActivations, catalogue::explain_wide(facts, range));
-  else if (v.distribution->p99_9 > 0 && v.distribution->max_abs >= kOutliers * v.distribution->p99_9)
+  else if (outliers)
     out.emplace_back(CauseClass::kActivations, catalogue::explain_outliers(facts, range));
   else if (own < kCoarseDb)
     out.emplace_back(CauseClass::kActivations, catalogue::explain_coarse(facts, range));
@@ -122,7 +125,8 @@ void convict_weights(const LayerFigures& f, Convictions& out) {
                                   w.error->lost,
                                   w.elements,
                                   w.error->dead_channels,
-                                  0};
+                                  0,
+                                  w.error->median_channel_db};
     if (w.channels && std::isfinite(w.channels->spread)) {
       facts.spread = w.channels->spread;
       facts.channels = w.channels->count;

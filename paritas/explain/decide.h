@@ -10,6 +10,7 @@ inline constexpr double kLostDb = 30;        // SQNR: 1/1000 of the energy; 10 d
 inline constexpr double kCoarseDb = 20;      // without a mechanism: 1/100
 inline constexpr double kWide = 2;           // scale / asked: a bit lost
 inline constexpr double kOutliers = 4;       // largest / p99.9: two bits
+inline constexpr double kOutlierSteps = 32;  // p99.9 in steps: a Gaussian of which it is 3.3 sigma has 30 dB there
 inline constexpr double kSharedLevels = 8;   // shared scale / own scale: three bits
 inline constexpr double kBiasSteps = 0.5;    // of the output
 inline constexpr double kBadNmse = 1e-3;     // of a layer that is worth an explanation, as kLostDb

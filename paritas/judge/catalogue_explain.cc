@@ -98,10 +98,11 @@ Finding explain_wide(const LayerFacts& layer, const RangeUse& r) {
 Finding explain_outliers(const LayerFacts& layer, const RangeUse& r) {
   Finding f = begin(layer, "explain-outliers");
   f.text = fmt::format(
-      "{}: few values set the scale of {}{}: its largest is {:.3g}, 99.9 % lie below {:.3g} ({:.3g} times less) "
+      "{}: few values set the scale of {}{}: its largest is {:.3g}, 99.9 % lie below {:.3g} ({:.3g} times less, {:.3g} "
+      "steps) "
       "and 90 % below {:.3g}; {} of {} levels are used, and {}{}.",
-      who(layer), r.tensor, r.residual ? ", a residual sum" : "", r.max_abs, r.p99_9, r.max_abs / r.p99_9, r.p90,
-      r.levels_used, r.levels, own(r), inherits(layer));
+      who(layer), r.tensor, r.residual ? ", a residual sum" : "", r.max_abs, r.p99_9, r.max_abs / r.p99_9,
+      r.p99_9 / r.scale, r.p90, r.levels_used, r.levels, own(r), inherits(layer));
   f.shows = kOwnShows;
   f.does_not_show = std::string(kAnswer) + "; whether the few large values matter: clipping them may cost more";
   f.next = "give this tensor 16 bits, or equalise the channels in front of it; measure before clipping";

@@ -51,7 +51,7 @@ TEST(CatalogueExplain, Ranges) {
   EXPECT_THAT(f.text, AllOf(HasSubstr("a step 4 times"), HasSubstr("20 of 256 levels")));
   f = explain_outliers(kLayer, range());
   expect_whole(f, "explain-outliers");
-  EXPECT_THAT(f.text, AllOf(HasSubstr("largest is 12"), HasSubstr("99.9 % lie below 2 (6 times less)")));
+  EXPECT_THAT(f.text, AllOf(HasSubstr("largest is 12"), HasSubstr("99.9 % lie below 2 (6 times less, 4 steps)")));
   RangeUse sum = range();
   sum.residual = true;
   EXPECT_THAT(explain_outliers(kLayer, sum).text, HasSubstr("a residual sum"));

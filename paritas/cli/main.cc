@@ -19,10 +19,6 @@
 #include "paritas/cli/commands.h"
 #include "paritas/report/visible.h"
 
-namespace paritas::cli {
-Action add_explain(CLI::App& app);
-}
-
 namespace {
 
 using paritas::cli::Action;

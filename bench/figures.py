@@ -363,6 +363,11 @@ def large_network(f: Figures) -> None:
                faults(result) == ["range-overflow"] and first == "planted/square" if fault else not faults(result))
 
 
+def explain_cases() -> list:
+    import explain_figures  # which imports this file
+    return explain_figures.CASES
+
+
 def probe_cases() -> list:
     import probe_figures  # which uses this file
     return probe_figures.CASES
@@ -388,6 +393,7 @@ def main() -> None:
              ("variants-sim", lambda x: fault_variants(x, "sim:fp16", "sim:fp16"), False),
              ("variants-htp", lambda x: fault_variants(x, HTP, "qnn:htp"), True), ("compare-speed", compare_speed, False),
              ("compare-files", compare_files, False), ("many-tensors", many_tensors, False),
+             *explain_cases(),
              ("preflight-detector", range_figures.detector, False),
              ("preflight-published", lambda x: range_figures.published(x, MODELS, BROKEN["sim:fp16"], first_inputs), False),
              ("large-network", large_network, False)] + compare_figures.CASES + placement_figures.CASES + bench_figures.CASES + package_figures.CASES + quantised_figures.CASES + qdq_figures.CASES + probe_cases()

@@ -23,6 +23,7 @@ Action add_compare(CLI::App& app);
 Action add_locate(CLI::App& app);
 Action add_inject(CLI::App& app);
 Action add_pieces(CLI::App& app);
+Action add_explain(CLI::App& app);
 Action add_placement(CLI::App& app);
 Action add_bench(CLI::App& app);
 Action add_check(CLI::App& app);

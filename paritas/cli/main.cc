@@ -69,6 +69,7 @@ int parse_and_run(int argc, char** argv) {
                                                             {"locate", paritas::cli::add_locate},
                                                             {"inject", paritas::cli::add_inject},
                                                             {"pieces", paritas::cli::add_pieces},
+                                                            {"explain", paritas::cli::add_explain},
                                                             {"placement", paritas::cli::add_placement},
                                                             {"bench", paritas::cli::add_bench},
                                                             {"check", paritas::cli::add_check},

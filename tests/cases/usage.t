@@ -3,7 +3,7 @@ The version, and what a wrong command line says: one sentence on standard error,
   $ paritas --version
   paritas \d+\.\d+\.\d+ (re)
   $ paritas
-  paritas: no command was given; there are: run, compare, locate, inject, pieces, placement, bench, check, split, verify, init, merge, ledger, inspect, targets, import, help
+  paritas: no command was given; there are: run, compare, locate, inject, pieces, explain, placement, bench, check, split, verify, init, merge, ledger, inspect, targets, import, help
   [2]
   $ paritas --no-such-flag 2>&1 >/dev/null | grep -c '^paritas: '
   1
@@ -11,7 +11,7 @@ The version, and what a wrong command line says: one sentence on standard error,
 A word that is no command: the commands, nearest first.
 
   $ paritas comprae a b
-  paritas: "comprae" is not a command; there are: compare, merge, locate, import, run, check, split, inspect, help, inject, pieces, bench, verify, init, ledger, targets, placement
+  paritas: "comprae" is not a command; there are: compare, merge, locate, import, run, explain, check, split, inspect, help, inject, pieces, bench, verify, init, ledger, targets, placement
   [2]
 
 Nothing goes to standard output when the command line is wrong.
@@ -28,6 +28,7 @@ Help is there by either spelling.
     locate                          Find where a device stops computing what the reference computes
     inject                          Put an error into the reference run and see what becomes of the outputs
     pieces                          Show where on its input axis a device's Erf, GELU, Sigmoid, Exp and the like err or saturate
+    explain                         Explain a bad layer of a quantised network from its weights and recorded values
     placement                       Show where each node of a model really ran, and by which evidence
     bench                           Time a model or a package under recorded conditions, and check that its results are right
     check                           Carry out what a project file declares, and judge it

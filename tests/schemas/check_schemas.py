@@ -180,6 +180,18 @@ def boards():
     must_not_fit(exec_note, "exec", "a command that failed", lambda r: r["runs"][0]["commands"][0].update(ended="exit code 1"))
 
 
+def explanations():
+    """Layers of a small quantised model."""
+    subprocess.run([sys.executable, source / "tests/cases/data/explain_models.py"], check=True)
+    for model in ("float", "quantised"):
+        run("run", f"{model}.onnx", "--input", "x=x0.npy", "--marks", "all", "-o", f"explain-{model}")
+    explained = result("explain", "*", "--model", "quantised.onnx", "--float", "float.onnx", "--reference", "explain-float",
+                       "--device", "explain-quantised")
+    must_fit(explained, "explain", "explain")
+    must_fit(result("explain", "*", "--model", "quantised.onnx"), "explain", "explain of a model alone")
+    return explained
+
+
 def main():
     detector = source / "examples/detr-mini"
     inputs = ["--input", f"images={detector}/images.npy", "--input", f"orig_target_sizes={detector}/orig_target_sizes.npy"]
@@ -304,6 +316,10 @@ def main():
     must_fit(targets, "targets", "targets")
     must_fit(result("targets", "--ort", "/nowhere"), "targets", "targets without ONNX Runtime")
 
+    explained = explanations()
+    must_not_fit(explained, "explain", "an unknown cause", lambda r: r["layers"][0].update(cause="bad luck"))
+    must_not_fit(explained, "explain", "a finding without its limits", lambda r: r["layers"][0]["finding"].update(does_not_show=""))
+    must_not_fit(explained, "explain", "a layer that hides what was not looked at", lambda r: r["layers"][0].pop("not_looked_at"))
     must_not_fit(recording, "run", "another schema", lambda r: r.update(schema="paritas.run/2"))
     must_not_fit(recording, "run", "an unknown dtype", lambda r: r["tensors"][0].update(dtype="float33"))
     must_not_fit(recording, "run", "a path out of the folder", lambda r: r["samples"][0].update(file="../x.safetensors"))

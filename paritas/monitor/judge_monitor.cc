@@ -15,6 +15,16 @@ namespace {
 constexpr double kMeanWithin = 0.5;
 constexpr double kStdLow = 0.5, kStdHigh = 1.5;
 
+// Steps that stretch pixels to -1 .. 1 whatever the data: they promise a range, no mean and no deviation.
+bool only_scales(const Arithmetic& a) {
+  for (size_t c = 0; c < 3; ++c)
+    for (const float pixel : {0.0F, 255.0F}) {
+      const float scaled = (a.divide_pixel ? pixel / a.scale : pixel * a.scale) - a.mean[c];
+      if (std::fabs(a.multiply_std ? scaled * a.std[c] : scaled / a.std[c]) > 1.01F) return false;
+    }
+  return true;
+}
+
 void add(VerdictBuilder& builder, Verdict verdict, const std::string& reason) {
   switch (verdict) {
     case Verdict::kInvalid:
@@ -92,6 +102,10 @@ void judge_normalisation(const Project& project, Feed feed, MonitorResult& resul
     }
     if (feed == Feed::kDeclared && input->steps->quantisation) {
       coverage.normalisation_text = "the reference is fed with codes";
+      continue;
+    }
+    if (only_scales(arithmetic)) {
+      coverage.normalisation_text = "the declared steps stretch pixels to a range, and promise no mean and no std";
       continue;
     }
     coverage.normalisation = "fits";

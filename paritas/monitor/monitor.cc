@@ -40,6 +40,14 @@ std::string_view text_of(Feed feed) {
   return feed == Feed::kFloat ? "float" : feed == Feed::kDequantised ? "dequantised" : "declared";
 }
 
+// By module path, which converters write with slashes (ONNX) or dots (TFLite).
+std::string block_of(const TensorInfo& info) {
+  if (info.node.find('/') != std::string::npos) return module_path(info.node);
+  if (info.name.find('/') != std::string::npos) return module_path(info.name);
+  const size_t dot = info.name.rfind('.');
+  return dot == std::string::npos ? std::string() : info.name.substr(0, dot);
+}
+
 Result<std::string> hash_of_model(const Path& path) {
   if (tflite::is_tflite(path)) return sha256_of_file(path);
   PARITAS_ASSIGN(const auto model, onnx_model::Model::load(path));
@@ -184,7 +192,7 @@ class Monitoring {
       layer.node = info->node;
       layer.op = info->op;
       layer.role = info->role;
-      layer.block = module_path(info->node.find('/') != std::string::npos ? info->node : pair.reference);
+      layer.block = block_of(*info);
       result_.layers.push_back(std::move(layer));
       ++result_.pairing_rules[pair.rule];
     }

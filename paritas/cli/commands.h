@@ -27,6 +27,7 @@ Action add_explain(CLI::App& app);
 Action add_placement(CLI::App& app);
 Action add_bench(CLI::App& app);
 Action add_check(CLI::App& app);
+Action add_monitor(CLI::App& app);
 Action add_split(CLI::App& app);
 Action add_verify(CLI::App& app);
 Action add_init(CLI::App& app);

@@ -73,6 +73,7 @@ int parse_and_run(int argc, char** argv) {
                                                             {"placement", paritas::cli::add_placement},
                                                             {"bench", paritas::cli::add_bench},
                                                             {"check", paritas::cli::add_check},
+                                                            {"monitor", paritas::cli::add_monitor},
                                                             {"split", paritas::cli::add_split},
                                                             {"verify", paritas::cli::add_verify},
                                                             {"init", paritas::cli::add_init},

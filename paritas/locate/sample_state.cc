@@ -121,13 +121,16 @@ Result<std::optional<SampleRecord>> SampleState::load(const std::string& id, con
 }
 
 Status SampleState::store(const SampleRecord& record, const std::string& inputs_sha256) const {
-  const Json json = to_json(record);
+  return store_json(record.id, to_json(record), inputs_sha256);
+}
+
+Status SampleState::store_json(const std::string& id, const Json& record, const std::string& inputs_sha256) const {
   const Json file = {{"schema", kSampleSchema},
                      {"subject_sha256", subject_sha256_},
                      {"inputs_sha256", inputs_sha256},
-                     {"record_sha256", hash_of(json)},
-                     {"record", json}};
-  return write_text_atomically(file_of(record.id), dump_json(file, -1) + "\n", true);
+                     {"record_sha256", hash_of(record)},
+                     {"record", record}};
+  return write_text_atomically(file_of(id), dump_json(file, -1) + "\n", true);
 }
 
 }  // namespace paritas

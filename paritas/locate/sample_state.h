@@ -23,6 +23,11 @@ class SampleState {
   // Only whether there is one, checked as by load() but for what it holds.
   Result<bool> has(const std::string& id, const std::string& inputs_sha256) const;
   Status store(const SampleRecord& record, const std::string& inputs_sha256) const;
+  // The same for records of another kind (the subject tells which).
+  Result<std::optional<Json>> load_json(const std::string& id, const std::string& inputs_sha256) const {
+    return read(id, inputs_sha256);
+  }
+  Status store_json(const std::string& id, const Json& record, const std::string& inputs_sha256) const;
 
  private:
   SampleState(Path folder, std::string subject_sha256, int lock)

@@ -40,8 +40,8 @@ void add_weight_files(const onnx_model::Model& model, const ::onnx::GraphProto& 
     }
 }
 
-// The model file, the graph as it was loaded (small weights that lie in other files are part of it), and the files that
-// large weights lie in, those of bodies and Constant nodes among them.
+}  // namespace
+
 Result<std::string> sha256_of_model(const onnx_model::Model& model) {
   PARITAS_ASSIGN(std::string hash, sha256_of_file(model.path()));
   const std::string loaded = model.proto().SerializeAsString();
@@ -55,7 +55,7 @@ Result<std::string> sha256_of_model(const onnx_model::Model& model) {
   return hash;
 }
 
-Result<Json> describe(const Target& target) {
+Result<Json> subject_of(const Target& target) {
   Json json = {{"text", target.spec.text},
                {"provider", target.provider},
                {"provider_options", target.provider_options},
@@ -68,6 +68,8 @@ Result<Json> describe(const Target& target) {
   }
   return json;
 }
+
+namespace {
 
 class Diagnosing {
  public:
@@ -319,8 +321,8 @@ Result<Json> subject_of(const LocateRequest& request) {
   PARITAS_ASSIGN(const auto model, onnx_model::Model::load(request.model));
   PARITAS_ASSIGN(const std::string model_sha256, sha256_of_model(model));
   PARITAS_ASSIGN(const std::string runtime, sha256_of_file(request.worker.onnxruntime));
-  PARITAS_ASSIGN(const Json reference, describe(request.reference));
-  PARITAS_ASSIGN(const Json device, describe(request.device));
+  PARITAS_ASSIGN(const Json reference, subject_of(request.reference));
+  PARITAS_ASSIGN(const Json device, subject_of(request.device));
   std::vector<std::string> gates;
   for (const Gate& gate : request.gates.gates) gates.push_back(gate.text());
   const std::string injection = request.injection_seconds

@@ -28,5 +28,10 @@ Result<SamplesResult> locate_samples(const SamplesRequest& request);
 
 // What a state is of: everything that a result depends on besides the inputs. Keys are words for the user.
 Result<Json> subject_of(const LocateRequest& request);
+// The part of it that a target is.
+Result<Json> subject_of(const Target& target);
+// The model file, the graph as it was loaded (small weights that lie in other files are part of it), and the files that
+// large weights lie in, those of bodies and Constant nodes among them.
+Result<std::string> sha256_of_model(const onnx_model::Model& model);
 
 }  // namespace paritas

@@ -6,6 +6,8 @@
 #include "paritas/cli/import_options.h"
 #include "paritas/inspect/tflite.h"
 #include "paritas/locate/preflight.h"
+#include "paritas/package/package.h"
+#include "paritas/report/package_report.h"
 #include "paritas/report/range_report.h"
 #include "paritas/report/reports.h"
 #include "paritas/report/tflite_report.h"
@@ -67,6 +69,11 @@ Result<int> execute(const Options& o) {
   PARITAS_TRY(check_json_target(o.common));
   if (o.range) return execute_range(o);
   if (!o.run.inputs.empty()) return usage_error("--input", "inspect alone runs nothing", "add --range");
+  if (is_package(o.path)) {
+    PARITAS_ASSIGN(const Package package, open_package(o.path));
+    PARITAS_TRY(emit(o.common, terminal(package, terminal_style(o.common)), to_json(package)));
+    return kExitPass;
+  }
   if (tflite::is_tflite(o.path)) {
     PARITAS_ASSIGN(const TfliteInspection inspection, inspect_tflite(o.path));
     PARITAS_TRY(emit(o.common, terminal(inspection, terminal_style(o.common)), to_json(inspection)));
@@ -82,7 +89,7 @@ Result<int> execute(const Options& o) {
 Action add_inspect(CLI::App& app) {
   auto o = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("inspect", "Show what a model, a recording, a tensor file or a dump holds");
-  command->add_option("path", o->path, "ONNX or TFLite model, recording, or a file or folder that import reads")
+  command->add_option("path", o->path, "ONNX or TFLite model, package, recording, or a file or folder that import reads")
       ->required();
   CLI::Option* range = command->add_flag(
       "--range", o->range, "Run the model on the reference and hold every value against a smaller format");

@@ -189,6 +189,13 @@ def explanations():
                        "--device", "explain-quantised")
     must_fit(explained, "explain", "explain")
     must_fit(result("explain", "*", "--model", "quantised.onnx"), "explain", "explain of a model alone")
+    Path("monitor.toml").write_text('schema = "paritas.project/1"\n[model]\nreference = "float.onnx"\n'
+                                    'device = "quantised.onnx"\n[inputs.x]\nfile = "x0.npy"\n'
+                                    '[targets]\nreference = "cpu"\ndevice = "cpu"\n')
+    Path("samples.txt").write_text("x0.npy\nx1.npy\n")
+    monitored = result("monitor", "monitor.toml", "--list", "samples.txt")
+    must_fit(monitored, "monitor", "monitor")
+    must_not_fit(monitored, "monitor", "no verdict", lambda r: r.pop("verdict"))
     return explained
 
 

@@ -89,7 +89,8 @@ Result<int> execute(const Options& o) {
 Action add_inspect(CLI::App& app) {
   auto o = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("inspect", "Show what a model, a recording, a tensor file or a dump holds");
-  command->add_option("path", o->path, "ONNX or TFLite model, package, recording, or a file or folder that import reads")
+  command
+      ->add_option("path", o->path, "ONNX or TFLite model, package, recording, or a file or folder that import reads")
       ->required();
   CLI::Option* range = command->add_flag(
       "--range", o->range, "Run the model on the reference and hold every value against a smaller format");

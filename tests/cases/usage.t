@@ -1,9 +1,9 @@
 The version, and what a wrong command line says: one sentence on standard error, exit code 2.
 
   $ paritas --version
-  paritas \d+\.\d+\.\d+ (re)
+  paritas 0.1.0
   $ paritas
-  paritas: no command was given; there are: run, compare, locate, inject, pieces, explain, placement, bench, check, split, verify, init, merge, ledger, inspect, targets, import, help
+  paritas: no command was given; there are: run, compare, locate, inject, pieces, explain, placement, bench, check, monitor, split, verify, init, merge, ledger, inspect, targets, import, help
   [2]
   $ paritas --no-such-flag 2>&1 >/dev/null | grep -c '^paritas: '
   1
@@ -11,7 +11,7 @@ The version, and what a wrong command line says: one sentence on standard error,
 A word that is no command: the commands, nearest first.
 
   $ paritas comprae a b
-  paritas: "comprae" is not a command; there are: compare, merge, locate, import, run, explain, check, split, inspect, help, inject, pieces, bench, verify, init, ledger, targets, placement
+  paritas: "comprae" is not a command; there are: compare, merge, locate, import, run, explain, check, monitor, split, inspect, help, inject, pieces, bench, verify, init, ledger, targets, placement
   [2]
 
 Nothing goes to standard output when the command line is wrong.
@@ -32,6 +32,7 @@ Help is there by either spelling.
     placement                       Show where each node of a model really ran, and by which evidence
     bench                           Time a model or a package under recorded conditions, and check that its results are right
     check                           Carry out what a project file declares, and judge it
+    monitor                         Follow every layer of two models over a set of samples
     split                           Cut a model into parts, build each for where it runs, and deliver them as a verified package
     verify                          Prove a package anew, from its files alone: hashes, sessions, placement, results
     init                            Write a commented project file for a model

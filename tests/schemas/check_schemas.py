@@ -316,7 +316,7 @@ def main():
     must_fit(weights, "weights", "weights of two models")
     must_not_fit(weights, "weights", "an unknown status", lambda r: r["weights"][0].update(status="fine"))
     targets = result("targets")
-    if any(row["pattern"] == "tflite:ref" and row["available"] for row in targets["targets"]):
+    if any(row["target"] == "tflite:ref" and row["available"] for row in targets["targets"]):
         sides = result("check", str(three_way / "paritas.toml"))
         must_fit(sides, "check", "check with three sides")
         must_not_fit(sides, "check", "a pair without its comparison", lambda r: r["all_sides"]["pairs"][0].pop("comparison"))

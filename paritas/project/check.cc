@@ -373,12 +373,22 @@ class Check {
           if (result_.reference_variants)
             judge_variants(tensor_gates(plan_.project.gates), *result_.reference_variants, compared);
           PARITAS_TRY(judge_further(names[b], compared, tasks));
+        } else {
+          PARITAS_TRY(leave_ungated(compared, tasks));
         }
         pairs.push_back(std::move(compared));
         all.tasks.push_back(std::move(tasks));
       }
     all.many = conclude_many(std::move(names), std::move(pairs));
     result_.all_sides = std::move(all);
+    return {};
+  }
+
+  // Gates are on what is compared with the reference: other pairs are measured.
+  static Status leave_ungated(CompareResult& compared, std::vector<TaskResult>& tasks) {
+    VerdictBuilder unused;
+    PARITAS_TRY(judge_tasks(GateSet{}, tasks, unused));
+    conclude(compared);
     return {};
   }
 

@@ -297,13 +297,15 @@ def check_two_formats(folder):
         print("no basic-pitch: not checked")
         return
     run(["run", f"{base}/nmp.onnx", "--input", f"serving_default_input_2:0={base}/inputs/plucked.npy", "-o", f"{folder}/onnx", "--quiet"])
-    run(["run", f"{base}/nmp.tflite", "--target", "tflite:ref", "--input", f"serving_default_input_2:0={base}/inputs/plucked.npy", "-o", f"{folder}/tflite", "--quiet"])
-    (onnx,), (tflite,) = samples(f"{folder}/onnx")[1], samples(f"{folder}/tflite")[1]
+    for kernels in ("ref", "xnnpack"):
+        run(["run", f"{base}/nmp.tflite", "--target", f"tflite:{kernels}", "--input", f"serving_default_input_2:0={base}/inputs/plucked.npy", "-o", f"{folder}/{kernels}", "--quiet"])
+    (onnx,), (tflite,), (xnnpack,) = samples(f"{folder}/onnx")[1], samples(f"{folder}/ref")[1], samples(f"{folder}/xnnpack")[1]
     names = [f"StatefulPartitionedCall:{i}" for i in range(3)]
     for name in names:
-        assert onnx[name].shape == tflite[name].shape and np.abs(onnx[name] - tflite[name]).max() < 1e-5, name
+        # A logarithm and a normalisation by minimum and maximum widen what other orders of summation leave.
+        assert onnx[name].shape == tflite[name].shape and np.abs(onnx[name] - tflite[name]).max() < 5e-4, name
         expected = np.load(f"{base}/expected/plucked.{name.replace(':', '_')}.npy")
-        assert np.abs(expected - tflite[name]).max() < 1e-5, name
+        assert np.abs(expected - xnnpack[name]).max() < 1e-5, name  # published from a run on XNNPACK
     assert np.abs(tflite[names[1]] - tflite[names[2]]).max() > 1e-2, "the outputs of equal shape could be swapped unseen"
 
 

@@ -14,6 +14,7 @@ struct Options {
   std::string project = "paritas.toml", ort, memory = "1G", junit;
   int timeout = 600;
   bool allow_exec = false, allow_outside = false;
+  std::vector<std::string> libraries;
 };
 
 Result<int> execute(const Options& o) {
@@ -26,6 +27,7 @@ Result<int> execute(const Options& o) {
   request.allow_outside = o.allow_outside;
   request.environment = own_environment();
   request.search = runtime_search(o.ort);
+  PARITAS_TRY(add_libraries(o.libraries, request.search));
   PARITAS_ASSIGN(request.worker.executable, this_program());
   request.worker.timeout = std::chrono::seconds(o.timeout);
   request.scratch_root = scratch_root();
@@ -54,6 +56,7 @@ Action add_check(CLI::App& app) {
   command->add_flag("--allow-outside", o->allow_outside, "Paths may lead out of the project file's folder");
   command->add_option("--ort", o->ort, "ONNX Runtime library (default: PARITAS_ORT, then the Python environment's)")
       ->type_name("PATH");
+  add_library_option(*command, o->libraries);
   command->add_option("--memory", o->memory, "Bytes of tensors that workers may hold at a time")->capture_default_str();
   command->add_option("--timeout", o->timeout, "Seconds after which a run that does not answer is ended")
       ->capture_default_str()

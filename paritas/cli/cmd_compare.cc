@@ -27,6 +27,7 @@ struct Options {
   std::string judge, baseline, csv, junit, format = "terminal", samples;
   bool verify_hashes = false;
   std::string ort;
+  std::vector<std::string> libraries;
 };
 
 Status check_files(const Options& o) {
@@ -45,6 +46,7 @@ Result<std::unique_ptr<SampleStream>> run_package(const Options& o, const std::s
   RunOptions run;
   run.ort = o.ort;
   request.search = runtime_search(o.ort);
+  PARITAS_TRY(add_libraries(o.libraries, request.search));
   PARITAS_ASSIGN(request.worker, worker_options(run, request.search));
   request.output = scratch / fmt::format("package-{}", number);
   request.scratch_root = scratch;
@@ -230,11 +232,13 @@ Action add_compare(CLI::App& app) {
   command->add_option("--format", o->format, "Text on standard output: terminal, or github (workflow commands)")
       ->check(CLI::IsMember({"terminal", "github"}))
       ->capture_default_str();
+  add_library_option(*command, o->libraries);
   command->add_flag("--verify-hashes", o->verify_hashes, "Hash the recordings' contents again");
   add_common(*command, o->common);
   command->footer(
       "Exit code: 0 pass, or not judged (no gate covers an output, or the inputs are not recorded);\n"
-      "1 deviates or invalid; 2 an input is wrong.\n\n"
+      "1 deviates or invalid; 2 an input is wrong; 3 a package could not be run.\n\n"
+      "A package beside a recording is run on the recording's inputs.\n\n"
       "Two packages (paritas split): what changed between them is described, not judged. Exit code 0: nothing that "
       "can\n"
       "change what is computed, where, or what an application must do; 1: something that can. Dates, commands, host,\n"

@@ -49,6 +49,23 @@ Status write_redirected(const File& file, std::vector<Redirection> changes, cons
   return out.commit();
 }
 
+// Tables of a hostile file may lie one upon the other: then the two offsets are more than that.
+Status check_promoted(const Model& model, const std::vector<int>& tensors, const Path& to) {
+  std::vector<int> outputs = model.main().outputs;
+  outputs.insert(outputs.end(), tensors.begin(), tensors.end());
+  const auto again = Model::load(to);
+  const bool same = again && again->signatures().empty() && again->main().outputs == outputs &&
+                    again->main().inputs == model.main().inputs &&
+                    again->main().tensors.size() == model.main().tensors.size() &&
+                    again->main().ops.size() == model.main().ops.size() &&
+                    promotable(*again).size() + tensors.size() == promotable(model).size();
+  if (same) return {};
+  std::error_code ignored;
+  std::filesystem::remove(to, ignored);
+  return input_error(model.subject(), "parts of the file lie one upon the other, so that no output can be added to it",
+                     "convert the model again, or record its outputs only (--marks none)");
+}
+
 }  // namespace
 
 std::vector<int> promotable(const Model& model) {
@@ -89,7 +106,8 @@ Status promote(const Model& model, const std::vector<int>& tensors, const Path& 
   if (list + tail.size() * sizeof(uint32_t) > FLATBUFFERS_MAX_BUFFER_SIZE)
     return input_error(model.subject(), "is too large for its intermediate tensors to be made outputs",
                        "record its outputs only (--marks none)");
-  return write_redirected(*verified.file, std::move(changes), tail, padding, to);
+  PARITAS_TRY(write_redirected(*verified.file, std::move(changes), tail, padding, to));
+  return check_promoted(model, tensors, to);
 }
 
 }  // namespace paritas::tflite

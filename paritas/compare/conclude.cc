@@ -73,16 +73,7 @@ class Conclusion {
     if (t.role == Role::kOutput && t.compared() && t.metrics && t.gated) note_constant(t);
     const std::string where = result_.reference_samples > 1 ? fmt::format(" ({})", t.sample) : "";
     const std::string reason = fmt::format("{}: {}{}", t.name, t.rule, where);
-    switch (t.verdict) {
-      case Verdict::kInvalid:
-        return builder_.invalid(reason);
-      case Verdict::kDeviates:
-        return builder_.deviates(reason);
-      case Verdict::kNotJudged:
-        return builder_.not_judged(reason);
-      case Verdict::kPass:
-        return builder_.passed(reason);
-    }
+    builder_.add(t.verdict, reason);
   }
 
   void note_input(const TensorComparison& t) {

@@ -471,20 +471,7 @@ class Verification {
     VerdictBuilder builder;
     for (const PackageCheck& check : result_.checks) {
       const std::string reason = fmt::format("{}: {}", check.id, check.text);
-      switch (check.verdict) {
-        case Verdict::kInvalid:
-          builder.invalid(reason);
-          break;
-        case Verdict::kDeviates:
-          builder.deviates(reason);
-          break;
-        case Verdict::kNotJudged:
-          builder.not_judged(reason);
-          break;
-        case Verdict::kPass:
-          builder.passed(reason);
-          break;
-      }
+      builder.add(check.verdict, reason);
     }
     result_.verdict = builder.verdict();
     result_.reasons = builder.reasons();

@@ -20,6 +20,7 @@ class VerdictBuilder {
   void deviates(std::string reason) { add(Verdict::kDeviates, std::move(reason)); }
   void not_judged(std::string reason) { add(Verdict::kNotJudged, std::move(reason)); }
   void passed(std::string reason) { add(Verdict::kPass, std::move(reason)); }
+  void add(Verdict verdict, std::string reason) { entries_.push_back({verdict, std::move(reason)}); }
   void add(const VerdictBuilder& part) { entries_.insert(entries_.end(), part.entries_.begin(), part.entries_.end()); }
 
   Verdict verdict() const;                   // nothing added: invalid ("nothing was compared")
@@ -27,7 +28,6 @@ class VerdictBuilder {
   uint64_t deciding() const;                 // how many of them are of that kind
 
  private:
-  void add(Verdict verdict, std::string reason) { entries_.push_back({verdict, std::move(reason)}); }
   struct Entry {
     Verdict verdict;
     std::string reason;

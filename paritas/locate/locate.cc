@@ -386,20 +386,7 @@ class Locating {
     if (result_.only_cuts && result_.outputs.empty()) builder.not_judged("the device could not run the uncut model");
     for (const OutputRow& row : result_.outputs) {
       const std::string reason = row.pair.name + ": " + row.pair.rule;
-      switch (row.pair.verdict) {
-        case Verdict::kInvalid:
-          builder.invalid(reason);
-          break;
-        case Verdict::kDeviates:
-          builder.deviates(reason);
-          break;
-        case Verdict::kNotJudged:
-          builder.not_judged(reason);
-          break;
-        case Verdict::kPass:
-          builder.passed(reason);
-          break;
-      }
+      builder.add(row.pair.verdict, reason);
     }
     for (const Gate& gate : request_.gates.gates)
       if (!gate.task.empty())

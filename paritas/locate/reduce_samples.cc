@@ -339,20 +339,7 @@ void SamplesReducer::conclude_samples() {
     }
     diagnosed.push_back(&s);
     if (worst == nullptr || worse_sample(s.verdict, s.nmse, worst->verdict, worst->nmse)) worst = &s;
-    switch (s.verdict) {
-      case Verdict::kInvalid:
-        builder.invalid(s.reason + of);
-        break;
-      case Verdict::kDeviates:
-        builder.deviates(s.reason + of);
-        break;
-      case Verdict::kNotJudged:
-        builder.not_judged(s.reason + of);
-        break;
-      case Verdict::kPass:
-        builder.passed(s.reason + of);
-        break;
-    }
+    builder.add(s.verdict, s.reason + of);
   }
   result_.verdict = builder.verdict();
   result_.reasons = builder.reasons();

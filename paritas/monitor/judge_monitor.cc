@@ -25,19 +25,6 @@ bool only_scales(const Arithmetic& a) {
   return true;
 }
 
-void add(VerdictBuilder& builder, Verdict verdict, const std::string& reason) {
-  switch (verdict) {
-    case Verdict::kInvalid:
-      return builder.invalid(reason);
-    case Verdict::kDeviates:
-      return builder.deviates(reason);
-    case Verdict::kNotJudged:
-      return builder.not_judged(reason);
-    case Verdict::kPass:
-      return builder.passed(reason);
-  }
-}
-
 bool judged_by_task(const Project& project, const MonitorResult& result, const std::string& output) {
   for (size_t t = 0; t < project.tasks.size(); ++t) {
     const ProjectTask& task = project.tasks[t];
@@ -54,7 +41,7 @@ void judge_layer(const Project& project, const MonitorResult& result, const Moni
   if (!layer.gated && !output && layer.verdict != Verdict::kInvalid && layer.verdict != Verdict::kDeviates) return;
   // Never less than what was found on a sample: a task covers an output that no gate covers, no refused one.
   if (layer.verdict == Verdict::kNotJudged && !layer.gated && judged_by_task(project, result, layer.name)) return;
-  add(builder, layer.verdict, fmt::format("{}: {} ({})", layer.name, layer.rule, layer.verdict_sample));
+  builder.add(layer.verdict, fmt::format("{}: {} ({})", layer.name, layer.rule, layer.verdict_sample));
   if (layer.samples < result.compared)
     builder.not_judged(fmt::format("{}: compared on {} of {} samples", layer.name, layer.samples, result.compared));
 }

@@ -399,15 +399,8 @@ class Check {
     own.add(conclude(compared));
     own.add(judged);
     const std::vector<std::string> reasons = own.reasons();
-    for (size_t i = 0; i < own.deciding(); ++i) add_reason(own.verdict(), fmt::format("{}: {}", name, reasons[i]));
+    for (size_t i = 0; i < own.deciding(); ++i) builder_.add(own.verdict(), fmt::format("{}: {}", name, reasons[i]));
     return {};
-  }
-
-  void add_reason(Verdict verdict, const std::string& reason) {
-    if (verdict == Verdict::kInvalid) builder_.invalid(reason);
-    if (verdict == Verdict::kDeviates) builder_.deviates(reason);
-    if (verdict == Verdict::kNotJudged) builder_.not_judged(reason);
-    if (verdict == Verdict::kPass) builder_.passed(reason);
   }
 
   Status run_step(const ProjectStep& step) {

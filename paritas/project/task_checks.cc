@@ -82,19 +82,6 @@ TaskGate judge(const Gate& gate, const TaskOutcome& outcome) {
   return {gate.text(), found.text, found.passed ? Verdict::kPass : Verdict::kDeviates};
 }
 
-void add(VerdictBuilder& builder, Verdict verdict, const std::string& reason) {
-  switch (verdict) {
-    case Verdict::kInvalid:
-      return builder.invalid(reason);
-    case Verdict::kDeviates:
-      return builder.deviates(reason);
-    case Verdict::kNotJudged:
-      return builder.not_judged(reason);
-    case Verdict::kPass:
-      return builder.passed(reason);
-  }
-}
-
 }  // namespace
 
 Result<std::vector<std::string>> check_task_gates(const GateSet& gates, const std::vector<ProjectTask>& tasks) {
@@ -193,7 +180,7 @@ Status judge_tasks(const GateSet& gates, std::vector<TaskResult>& results, Verdi
         judged.verdict = Verdict::kNotJudged;
         blind.push_back(task.gates.size());
       } else {
-        add(own, judged.verdict, fmt::format("{}: {}", task.name, judged.text));
+        own.add(judged.verdict, fmt::format("{}: {}", task.name, judged.text));
       }
       task.gates.push_back(std::move(judged));
     }
